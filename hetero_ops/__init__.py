@@ -1,0 +1,77 @@
+"""hetero-ops places pipeline steps on mixed accelerator fleets: one line of request in, a placement or reasons out.
+
+    from hetero_ops import Fleet
+    print(Fleet.load("fleet.yaml").place("H100:8 | MI300X:8 where >=80GB bf16 fabric").why())
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hetero_ops.placement.decision import Decision, Grant, NoFit, Placement
+    from hetero_ops.errors import (
+        HeteroOpsError,
+        InvalidDocument,
+        InvalidRequirement,
+        StalePlacement,
+        UnknownDevice,
+        UnknownHold,
+    )
+    from hetero_ops.gap.catalog import Catalog
+    from hetero_ops.gap.profile import Profile
+    from hetero_ops.gap.requirement import Choice, Requirement
+    from hetero_ops.placement.fleet import Fleet
+
+# Where each public name lives. Loaded on first use: hosts import this package at every start.
+_HOMES = {
+    "Catalog": "gap.catalog",
+    "Choice": "gap.requirement",
+    "Decision": "placement.decision",
+    "Fleet": "placement.fleet",
+    "Grant": "placement.decision",
+    "HeteroOpsError": "errors",
+    "InvalidDocument": "errors",
+    "InvalidRequirement": "errors",
+    "NoFit": "placement.decision",
+    "Placement": "placement.decision",
+    "Profile": "gap.profile",
+    "Requirement": "gap.requirement",
+    "StalePlacement": "errors",
+    "UnknownDevice": "errors",
+    "UnknownHold": "errors",
+}
+
+__all__ = [
+    "Catalog",
+    "Choice",
+    "Decision",
+    "Fleet",
+    "Grant",
+    "HeteroOpsError",
+    "InvalidDocument",
+    "InvalidRequirement",
+    "NoFit",
+    "Placement",
+    "Profile",
+    "Requirement",
+    "StalePlacement",
+    "UnknownDevice",
+    "UnknownHold",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module has attributes of any type
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return getattr(import_module(f"{__name__}.{home}"), name)
+    except ModuleNotFoundError as error:
+        if error.name != f"{__name__}._core":
+            raise
+        message = "the Rust core of hetero_ops is not built here; run `make build`, or install the wheel"
+        raise ModuleNotFoundError(message, name=error.name) from error
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,150 @@
+"""The Rust core as Python sees it."""
+
+from typing import Any, Final, Never, Self, final
+
+VERSION: Final[str]
+
+def codes() -> str:
+    """The registry of reason codes, as TOML."""
+
+def fleet_schema() -> str:
+    """The JSON Schema of the fleet document."""
+
+@final
+class Request:
+    """A compiled requirement: built once, asked many times."""
+
+    def __new__(cls, text: bytes) -> Self: ...
+    @property
+    def requirement(self) -> str:
+        """Canonical text of the requirement."""
+
+@final
+class Grant:
+    """One granted device."""
+
+    @property
+    def node(self) -> str:
+        """Node."""
+    @property
+    def id(self) -> int:
+        """Id within the node."""
+    @property
+    def uuid(self) -> str | None:
+        """UUID, where known."""
+    @property
+    def share_milli(self) -> int:
+        """Share granted, thousandths of the device."""
+
+class Decision:
+    """The answer to a question: a `Placement` or a `NoFit`."""
+
+    def __new__(cls, *args: Never) -> Self: ...
+    @property
+    def ok(self) -> bool:
+        """Whether the step can run."""
+    @property
+    def verdict(self) -> str:
+        """`placed`, `degraded`, `busy` or `impossible`."""
+    @property
+    def requirement(self) -> str:
+        """Canonical text of the requirement."""
+    @property
+    def trace_id(self) -> str:
+        """Digest of the question: the same question has the same id."""
+    def why(self) -> str:
+        """The decision in words: where, the terms of the score, and why not elsewhere."""
+    def to_json(self) -> str:
+        """The decision as JSON."""
+    @staticmethod
+    def from_json(text: str) -> Placement | NoFit:
+        """Reads what `to_json` wrote. Raises InvalidDocument for anything else."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+@final
+class Placement(Decision):
+    """Where a step goes."""
+
+    @property
+    def choice(self) -> str:
+        """The choice that was granted, as `MI300X`."""
+    @property
+    def choice_index(self) -> int:
+        """Its place in the order of choices, from 0."""
+    @property
+    def score(self) -> float:
+        """0..=100."""
+    @property
+    def cluster(self) -> str:
+        """Cluster."""
+    @property
+    def nodes(self) -> list[str]:
+        """Names of the nodes."""
+    @property
+    def devices(self) -> list[Grant]:
+        """Granted devices; none for a step that asks for CPU only."""
+    @property
+    def cpu_milli(self) -> int:
+        """CPU granted, thousandths of a core; 0 where none was asked."""
+    @property
+    def vendor(self) -> str | None:
+        """Vendor of the granted devices; None for CPU only, or unknown."""
+    @property
+    def accelerator_class(self) -> str | None:
+        """Broad kind of the granted devices, as `gpu`; None for CPU only, or unknown."""
+    @property
+    def sku(self) -> str | None:
+        """Catalog key of the granted devices; None for CPU only, or outside the catalog."""
+    @property
+    def model(self) -> str | None:
+        """Model of the granted devices; None for CPU only, or unknown."""
+    @property
+    def memory_mib(self) -> int | None:
+        """Memory granted on each device, MiB; None for CPU only, or unknown."""
+    @property
+    def precision(self) -> str | None:
+        """Precision granted; None where none was asked."""
+
+@final
+class NoFit(Decision):
+    """Why a step goes nowhere."""
+
+    @property
+    def codes(self) -> list[str]:
+        """The codes of all reasons, nearest miss first, each once."""
+
+@final
+class Fleet:
+    """All clusters: built once, changed by small steps, asked many times. Safe to share between threads."""
+
+    def __new__(cls, document: bytes, profiles: bytes) -> Self: ...
+    @staticmethod
+    def from_json(text: bytes) -> Fleet:
+        """Reads a snapshot that `to_json` wrote."""
+    def to_json(self) -> bytes:
+        """The whole state, holds included, as JSON bytes."""
+    def place(
+        self, request: Request, *, policy: str = "aware", seed: int = 0, key: str = "", weights: bytes | None = None
+    ) -> Placement | NoFit:
+        """The best placement, or the reasons for none. Changes nothing."""
+    def explain(
+        self, request: Request, *, policy: str = "aware", seed: int = 0, key: str = "", weights: bytes | None = None
+    ) -> str:
+        """The decision with every candidate, every refusal and the counts of each stage, as JSON. Changes nothing."""
+    def commit(self, placement: Placement) -> int:
+        """Takes the capacity of a placement; returns the hold."""
+    def release(self, hold: int) -> None:
+        """Gives the capacity of a hold back. Raises UnknownHold when there is no such hold."""
+    def fragmentation(self) -> str:
+        """Fragmentation under the mix in use, as JSON."""
+    def overview(self) -> str:
+        """Devices by pool and kind, as JSON."""
+    def stated_mix(self) -> str:
+        """The mix that the document states, as written, as JSON."""
+    def set_mix(self, mix: bytes) -> None:
+        """Measures fragmentation against another mix from now on."""
+    def foreign_models(self) -> list[str]:
+        """Models in the fleet that the catalog does not have."""
+    def __reduce__(self) -> tuple[Any, ...]: ...

@@ -1,0 +1,45 @@
+"""The exception tree: broken input raises, no fit returns.
+
+The core raises these very classes, so `except InvalidDocument` works wherever a document was found wrong.
+"""
+
+
+class HeteroOpsError(Exception):
+    """Base of every error of this package."""
+
+
+class InvalidRequirement(HeteroOpsError, ValueError):  # noqa: N818 - a name that reads as a sentence
+    """A requirement cannot be understood: the message says what, where in the text, and what to write instead."""
+
+
+class InvalidDocument(HeteroOpsError, ValueError):  # noqa: N818
+    """A fleet document, catalog or table cannot be read.
+
+    Attributes:
+        path: where in the document, as `clusters[0].nodes[2].cpu_milli`; empty for the whole document.
+        line: the 1-based line in the source text, `None` when it is not known.
+    """
+
+    def __init__(self, message: str, path: str = "", line: int | None = None) -> None:
+        super().__init__(message)
+        self.path = path
+        self.line = line
+
+    def __reduce__(self) -> tuple[type["InvalidDocument"], tuple[str, str, int | None]]:
+        return (type(self), (str(self), self.path, self.line))
+
+
+class UnknownDevice(HeteroOpsError, KeyError):  # noqa: N818
+    """A name that neither the catalog nor the fleet has."""
+
+    __str__ = Exception.__str__  # KeyError would print the message in quotes
+
+
+class UnknownHold(HeteroOpsError, KeyError):  # noqa: N818
+    """A hold that was never taken, or was released already."""
+
+    __str__ = Exception.__str__
+
+
+class StalePlacement(HeteroOpsError):  # noqa: N818
+    """A placement names devices that changed since it was made: place again."""

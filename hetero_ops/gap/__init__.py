@@ -1,0 +1,1 @@
+"""What a step asks for: profiles of accelerators, the catalog of them, and requirements."""

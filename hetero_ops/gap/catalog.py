@@ -1,0 +1,115 @@
+"""The catalog of known accelerators: by SKU, by the names people write, and by the strings that machines report."""
+
+import functools
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Self
+
+from hetero_ops.errors import UnknownDevice
+from hetero_ops.gap.names import Names, tokens_of
+from hetero_ops.gap.profile import Profile
+from hetero_ops.gap.rows import read_profiles
+from hetero_ops.units import quoted
+
+# What NVIDIA's feature discovery appends to a product: a time-sliced device, then a MIG profile (single strategy).
+_DISCOVERY_SUFFIX = re.compile(r"(?:-MIG-[0-9]+g\.[0-9]+gb[A-Za-z0-9.+]*)?(?:-SHARED)?$", re.IGNORECASE)
+_PCI_ID = re.compile(r"(?:(?P<vendor>[0-9a-f]{4}):)?(?:0x)?(?P<device>[0-9a-f]{4})", re.IGNORECASE)
+
+
+class Catalog:
+    """An immutable list of profiles; iterating yields them in the order of the table."""
+
+    __slots__ = ("_by_reported_name", "_by_sku", "_names", "digest")
+
+    def __init__(self, profiles: tuple[Profile, ...], names: Names, digest: str) -> None:
+        self._by_sku = {profile.sku: profile for profile in profiles}
+        self._names = names
+        self._by_reported_name = _by_reported_name(profiles)
+        self.digest = digest
+        """SHA-256 of the data, in hexadecimal: the same digest, the same answers."""
+
+    @classmethod
+    @functools.cache
+    def builtin(cls) -> Self:
+        """The catalog that comes with the package, read once, on first use."""
+        folder = files("hetero_ops.gap") / "data"
+        accelerators, achieved, names = (
+            (folder / f"{table}.csv").read_bytes() for table in ("accelerators", "achieved", "names")
+        )
+        return cls(
+            read_profiles(accelerators.decode(), achieved.decode()),
+            Names.read(names.decode()),
+            hashlib.sha256(b"\0".join((accelerators, achieved, names))).hexdigest(),
+        )
+
+    def __len__(self) -> int:
+        return len(self._by_sku)
+
+    def __iter__(self) -> Iterator[Profile]:
+        return iter(self._by_sku.values())
+
+    def __contains__(self, sku: object) -> bool:
+        return sku in self._by_sku
+
+    def __getitem__(self, sku: str) -> Profile:
+        """The profile of one SKU.
+
+        Raises:
+            UnknownDevice: there is no such SKU; the message suggests a name that is close.
+        """
+        profile = self._by_sku.get(sku)
+        if profile is None:
+            suggestion = self.suggest(sku)
+            hint = f"did you mean {suggestion!r}?" if suggestion else "`hetero-ops catalog list` shows all"
+            raise UnknownDevice(f"no accelerator {quoted(sku)} in the catalog; {hint}")
+        return profile
+
+    def resolve(self, name: str) -> tuple[Profile, ...]:
+        """The profiles that a name written by a person means, in catalog order.
+
+        `H100` means every H100 whatever its form factor and memory, `A100-80GB` those of 80 GB. An unknown name, or
+        one with an unknown qualifier, means none.
+        """
+        return tuple(self._by_sku[sku] for sku in self._names.skus(name))
+
+    def suggest(self, name: str) -> str | None:
+        """A known name that is close to an unknown one; `None` when nothing is close."""
+        return self._names.suggest(name)
+
+    def candidates(self, label: str) -> tuple[Profile, ...]:
+        """The profiles that a string reported by a machine may mean, in catalog order.
+
+        Args:
+            label: a product name (NVML, `nvidia.com/gpu.product`, `amd.com/gpu.product-name`, `gpu.intel.com/product`,
+                Ascend chip name, GKE accelerator) or a PCI device id (`74a1`, `1002:74a1`).
+
+        Returns:
+            The SKUs whose reported name is exactly this one; else those with this PCI id; else what the name means
+            to a person. Several when the string leaves memory, form factor or model open.
+        """
+        label = _DISCOVERY_SUFFIX.sub("", label.strip(), count=1)
+        return self._by_reported_name.get(tokens_of(label)) or self._with_pci_id(label) or self.resolve(label)
+
+    def identify(self, label: str) -> Profile | None:
+        """The one profile that a string reported by a machine means; `None` when there is none, or more than one."""
+        candidates = self.candidates(label)
+        return candidates[0] if len(candidates) == 1 else None
+
+    def _with_pci_id(self, label: str) -> tuple[Profile, ...]:
+        match = _PCI_ID.fullmatch(label)
+        if match is None:
+            return ()
+        wanted = label.lower() if match["vendor"] else f":{match['device'].lower()}"
+        return tuple(profile for profile in self if any(pci_id.endswith(wanted) for pci_id in profile.pci_ids))
+
+
+def _by_reported_name(profiles: tuple[Profile, ...]) -> dict[tuple[str, ...], tuple[Profile, ...]]:
+    found: defaultdict[tuple[str, ...], list[Profile]] = defaultdict(list)
+    for profile in profiles:
+        reported = {profile.product_name, profile.k8s_label, *profile.gke_labels} - {None}
+        for tokens in {tokens_of(name) for name in reported if name}:
+            found[tokens].append(profile)
+    return {tokens: tuple(named) for tokens, named in found.items()}

@@ -1,0 +1,175 @@
+"""The head of a choice, read: parts joined by `:`, in any order, told apart by their shape.
+
+head = part { ":" part }
+part = class | vendor | names | size | range | count
+"""
+
+import difflib
+import re
+from collections.abc import Callable
+
+from hetero_ops.errors import InvalidRequirement
+from hetero_ops.gap.word import is_word
+from hetero_ops.gap.words import ASKED_CLASSES, VENDORS
+from hetero_ops.units import parse_memory, quoted
+
+MAX_COUNT = 65536
+
+_NUMBER = re.compile(r"[+-].*|nan|inf|infinity|[0-9.][0-9.]*(?:e[+-]?[0-9]*)?", re.IGNORECASE)
+_COUNT = re.compile(r"[0-9]+")
+_FRACTION = re.compile(r"0\.[0-9]{1,3}")
+_SIZE = re.compile(r"[0-9][0-9.]*[A-Za-z]?i?B\+?", re.IGNORECASE)
+_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+_PARTITION = re.compile(r"[a-z0-9][a-z0-9._+-]*")
+_COUNT_RANGE = re.compile(r"[0-9]*\.\.[0-9]*")
+
+Fields = dict[str, object]
+
+
+def read_head(text: str, position: int) -> Fields:
+    """Reads a head.
+
+    Args:
+        text: the head, without blanks.
+        position: where it begins in the requirement, from 1.
+
+    Returns:
+        The fields of a `Choice` that it gives.
+
+    Raises:
+        InvalidRequirement: a part has no known shape, or a kind of part comes twice.
+    """
+    fields: Fields = {}
+    seen: set[str] = set()
+    for part in text.split(":"):
+        kind, read = _kind_of(part, position)
+        if kind in seen:
+            raise InvalidRequirement(
+                f"second {kind} {quoted(part)} at character {position}; write one {kind} per choice"
+            )
+        seen.add(kind)
+        fields |= read(part, position)
+        position += len(part) + 1
+    if seen == {"count"}:
+        raise InvalidRequirement(f"{quoted(text)} says how many but not of what; write gpu:{text} or H100:{text}")
+    return fields
+
+
+def _kind_of(part: str, position: int) -> tuple[str, Callable[[str, int], Fields]]:
+    """Tells a part by its shape; whatever has no other shape is a list of names."""
+    if not part:
+        raise InvalidRequirement(
+            f"empty part at character {position}; write something between the colons, as in H100:8"
+        )
+    if ".." in part:
+        return "memory size", _read_range
+    if _NUMBER.fullmatch(part):
+        return "count", _read_count
+    if _SIZE.fullmatch(part):
+        return "memory size", _read_size
+    if part.lower() in ASKED_CLASSES:
+        return "class", lambda word, _: {"accelerator_class": word.lower()}
+    if part.lower() in VENDORS:
+        return "vendor", lambda word, _: {"vendor": word.lower()}
+    return "name list", _read_names
+
+
+def _read_count(part: str, position: int) -> Fields:
+    if _COUNT.fullmatch(part):
+        # Digits are counted first: turning a thousand of them into a number is work for nothing.
+        digits = part.lstrip("0")
+        if len(digits) <= len(str(MAX_COUNT)) and 1 <= int(digits or 0) <= MAX_COUNT:
+            return {"count": int(digits)}
+        raise InvalidRequirement(f"count {quoted(part)} at character {position}; write 1 to {MAX_COUNT}")
+    if _FRACTION.fullmatch(part):
+        share_milli = int(part[2:].ljust(3, "0"))
+        if share_milli:
+            return {"share_milli": share_milli}
+    raise InvalidRequirement(
+        f"count {quoted(part)} at character {position}; write 1 to {MAX_COUNT}, "
+        "or a share of one device from 0.001 to 0.999"
+    )
+
+
+def _read_size(part: str, position: int) -> Fields:
+    if part.endswith("+"):
+        return {"memory_floor_mib": _memory(part[:-1], position)}
+    exactly = _memory(part, position)
+    return {"memory_floor_mib": exactly, "memory_ceiling_mib": exactly}
+
+
+def _read_range(part: str, position: int) -> Fields:
+    if _COUNT_RANGE.fullmatch(part) and part != "..":
+        raise InvalidRequirement(
+            f"count range {quoted(part)} at character {position}; this version does not know count ranges yet, "
+            "write one count, or a memory range such as 24GB..80GB"
+        )
+    low, high = part.split("..", maxsplit=1)
+    if not low and not high:
+        raise InvalidRequirement(f"open range '..' at character {position}; write 24GB..80GB, 24GB.. or ..80GB")
+    fields: Fields = {}
+    if low:
+        fields["memory_floor_mib"] = _memory(low, position)
+    if high:
+        fields["memory_ceiling_mib"] = _memory(high, position + len(low) + 2)
+    return fields
+
+
+def _memory(text: str, position: int) -> int:
+    try:
+        return parse_memory(text)
+    except ValueError as error:
+        raise InvalidRequirement(f"at character {position}: {error}") from None
+
+
+def _read_names(part: str, position: int) -> Fields:
+    names = []
+    for name in part.split(","):
+        names.append(_read_name(name, position))
+        position += len(name) + 1
+    return {"names": tuple(names)}
+
+
+def _read_name(text: str, position: int) -> Fields:
+    """Reads `MODEL`, `vendor/MODEL`, `MODEL/PARTITION`, `vendor/MODEL/PARTITION` or `vendor/*`."""
+    segments = text.split("/")
+    vendor = segments.pop(0).lower() if len(segments) > 1 and segments[0].lower() in VENDORS else None
+    model, *partitions = segments
+    if not (model == "*" and vendor and not partitions):
+        _check_model(model, position)
+    if len(partitions) > 1 or not all(map(_PARTITION.fullmatch, partitions)):
+        raise InvalidRequirement(
+            f"{quoted('/'.join(partitions))} in {quoted(text)} at character {position} is not a partition; "
+            f"write MODEL/1g.10gb in lower case, or vendor/MODEL with a known vendor{_similar_vendor(model)}"
+        )
+    return {"vendor": vendor, "name": model, "partition": partitions[0] if partitions else None}
+
+
+def _check_model(model: str, position: int) -> None:
+    if not model:
+        raise InvalidRequirement(
+            f"empty name at character {position}; write a name such as H100, without blanks around"
+        )
+    if is_word(model):
+        raise InvalidRequirement(
+            f"{quoted(model)} at character {position} is a word, not a device; write it after a head, as in gpu {model}"
+        )
+    if model.endswith("!") or model.startswith("tier-"):
+        raise InvalidRequirement(
+            f"{quoted(model)} at character {position}: this version does not know 'NAME!' and 'tier-...' yet; "
+            "write the models that you would take"
+        )
+    if not _MODEL.fullmatch(model):
+        raise InvalidRequirement(
+            f"{quoted(model)} at character {position} is not a name; use ASCII letters, digits and . _ + - only"
+        )
+    if _NUMBER.fullmatch(model) or _SIZE.fullmatch(model) or model.lower() in (*ASKED_CLASSES, *VENDORS):
+        raise InvalidRequirement(
+            f"{quoted(model)} at character {position} stands where a model name must; "
+            "write counts, sizes, classes and vendors as parts of their own, as in nvidia:H100:80GB:8"
+        )
+
+
+def _similar_vendor(word: str) -> str:
+    close = difflib.get_close_matches(word[:20].lower(), VENDORS, n=1)
+    return f" such as {close[0]!r}" if close else ""

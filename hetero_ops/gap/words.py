@@ -1,0 +1,38 @@
+"""The words that profiles and requirements share, each in the one order in which we list and print them."""
+
+from typing import Literal, get_args
+
+Vendor = Literal[
+    "nvidia",
+    "amd",
+    "intel",
+    "huawei",
+    "google",
+    "aws",
+    "cambricon",
+    "groq",
+    "qualcomm",
+    "hygon",
+    "iluvatar",
+    "moorethreads",
+    "metax",
+]
+AcceleratorClass = Literal["gpu", "npu", "tpu", "lpu", "cpu"]
+AskedClass = Literal["gpu", "npu", "tpu", "lpu", "cpu", "accel"]
+"""A class as a person asks for it; `accel` is any of them but `cpu`."""
+
+PrecisionWord = Literal["fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "fp6", "fp4", "int8", "int4"]
+Support = Literal["native", "degraded", "unsupported"]
+"""What the hardware does with a precision; `degraded` runs, but too slowly to be a reason to choose the device."""
+
+AskedSupport = Literal["native", "weight", "any"]
+"""What a step asks of a precision: matrix units for it, storage of weights in it, or either."""
+
+LinkWord = Literal["fabric", "nvlink", "xgmi"]
+Confidence = Literal["verified-in-datasheet", "secondary", "recollection"]
+
+VENDORS: tuple[Vendor, ...] = get_args(Vendor)
+ASKED_CLASSES: tuple[AskedClass, ...] = get_args(AskedClass)
+PRECISIONS: tuple[PrecisionWord, ...] = get_args(PrecisionWord)
+ASKED_SUPPORTS: tuple[AskedSupport, ...] = get_args(AskedSupport)
+LINKS: tuple[LinkWord, ...] = get_args(LinkWord)

@@ -1,0 +1,1 @@
+"""What exists: fleet documents from files, and from what Kubernetes and traces say."""

@@ -1,0 +1,103 @@
+"""JSON text to plain objects: what a decoder lets pass in silence (NaN, a key given twice, deep nesting) is refused."""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+from hetero_ops.inventory.refusal import refusal, shown
+from hetero_ops.inventory.yaml_scalar import finite
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN|-?[0-9][0-9.eE+-]*')
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_HALF_SURROGATE = re.compile(r"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])")
+
+
+class _RefusedNumberError(Exception):
+    pass
+
+
+class _RepeatedKeyError(Exception):
+    pass
+
+
+def read_json(text: str, source: str, depth: int) -> Any:  # noqa: ANN401 - a document has any shape until it is read
+    """Read one JSON document.
+
+    Raises:
+        InvalidDocument: the text is not JSON, or JSON that has no meaning here.
+    """
+    try:
+        value = json.loads(
+            text, object_pairs_hook=_once, parse_constant=_refuse_number, parse_float=_number, parse_int=_integer
+        )
+    except json.JSONDecodeError as error:
+        fix = "give the whole output; YAML in flow style needs `---` as its first line"
+        raise refusal(f"this is not JSON: {error.msg}", fix, source, error.lineno) from None
+    except RecursionError:
+        raise refusal(f"nested deeper than {depth}", "give a fleet document", source, 1) from None
+    except _RefusedNumberError as error:
+        line = _line_of(text, str(error))
+        raise refusal(f"{shown(str(error))} is not a number here", "leave out what is unknown", source, line) from None
+    except _RepeatedKeyError as error:
+        raise refusal(f"the key {error} is given twice", "keep one of them", source) from None
+    _check_depth(value, source, depth)
+    if _SURROGATE.search(text):
+        _check_text(value, text, source)
+    return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _RepeatedKeyError(shown(next(key for key in keys if keys.count(key) > 1)))
+    return mapping
+
+
+def _refuse_number(text: str) -> NoReturn:
+    raise _RefusedNumberError(text)
+
+
+def _number(text: str) -> float:
+    try:
+        return finite(text)
+    except ValueError:
+        _refuse_number(text)
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:  # Python refuses integers of thousands of digits
+        _refuse_number(text)
+
+
+def _line_of(text: str, token: str) -> int | None:
+    """Find a token outside of the strings."""
+    start = next((match.start() for match in _TOKEN.finditer(text) if match[0] == token), None)
+    return None if start is None else text.count("\n", 0, start) + 1
+
+
+def _check_depth(value: object, source: str, depth: int) -> None:
+    level: list[object] = [value]
+    for _ in range(depth + 1):
+        level = [child for parent in level for child in _children(parent)]
+        if not level:
+            return
+    raise refusal(f"nested deeper than {depth}", "give a fleet document", source, 1)
+
+
+def _children(value: object) -> Iterable[object]:
+    children: Iterable[object] = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return (child for child in children if isinstance(child, dict | list))
+
+
+def _check_text(value: object, text: str, source: str) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        half = _HALF_SURROGATE.search(text) or _SURROGATE.search(text)
+        line = None if half is None else text.count("\n", 0, half.start()) + 1
+        what = "half of a surrogate pair (\\ud800 to \\udfff)"
+        raise refusal(what, "write the character itself", source, line) from None

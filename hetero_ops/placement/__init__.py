@@ -1,0 +1,1 @@
+"""What goes where: the only room that opens the door to the Rust core."""

@@ -1,0 +1,193 @@
+"""`Fleet`: what exists and what is free; asks the core where steps go."""
+
+import functools
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from hetero_ops._core import Fleet as CoreFleet
+from hetero_ops._core import NoFit, Placement, Request
+from hetero_ops.errors import InvalidDocument
+from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.requirement import Requirement
+from hetero_ops.inventory.source import FleetSource, read_fleet
+from hetero_ops.placement.compile import compile_request
+from hetero_ops.placement.mix import compile_mix, read_mix
+from hetero_ops.placement.report import Explanation, FragmentationReport, OverviewRow
+
+# Compiled requests kept; pipelines ask the same few again and again.
+_MAX_REQUESTS = 1024
+
+
+class Fleet:
+    """All clusters of a fleet. Built once, asked many times; safe to share between threads, and it pickles.
+
+    Placing changes nothing. `commit` takes the capacity of a placement in this object, `release` gives it back;
+    nothing is written anywhere.
+    """
+
+    __slots__ = ("_catalog", "_core", "_foreign_models", "_requests")
+
+    def __init__(self, core: CoreFleet, catalog: Catalog) -> None:
+        """Wraps a fleet of the core; `load` and `from_document` are the usual ways in."""
+        self._core = core
+        self._catalog = catalog
+        self._foreign_models = tuple(core.foreign_models())
+        self._requests: dict[str | Requirement, Request] = {}
+
+    @classmethod
+    def load(
+        cls, source: str | os.PathLike[str], *, mix: str | os.PathLike[str] | None = None, catalog: Catalog | None = None
+    ) -> Self:
+        """Reads a fleet.
+
+        Args:
+            source: a fleet file (YAML or JSON), a directory of them, `-` for standard input, or a node list in the
+                columns of the openb trace (`.csv`).
+            mix: a file with the expected workload, instead of the one that the document states.
+            catalog: where device models are looked up; the built-in one by default.
+
+        Raises:
+            InvalidDocument: what is wrong, in which file and line, and what to do.
+        """
+        catalog = catalog or Catalog.builtin()
+        return cls.from_source(read_fleet(os.fspath(source), catalog), mix=mix, catalog=catalog)
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any], *, catalog: Catalog | None = None) -> Self:
+        """Builds a fleet from a fleet document in memory.
+
+        Raises:
+            InvalidDocument: what is wrong and where in the document.
+        """
+        return cls.from_source(FleetSource(dict(document), "the document"), mix=None, catalog=catalog)
+
+    @classmethod
+    def from_source(
+        cls, source: FleetSource, *, mix: str | os.PathLike[str] | None = None, catalog: Catalog | None = None
+    ) -> Self:
+        """Builds a fleet from what was read; errors name the file and line that they come from.
+
+        Raises:
+            InvalidDocument: what is wrong, in which file and line, and what to do.
+        """
+        catalog = catalog or Catalog.builtin()
+        try:
+            core = CoreFleet(json.dumps(source.document, allow_nan=False).encode(), _profiles(catalog))
+            fleet = cls(core, catalog)
+            if stated := json.loads(core.stated_mix()):
+                core.set_mix(compile_mix(stated, "document", catalog, fleet._foreign_models))
+        except InvalidDocument as error:
+            where = f"{source.where(error.path)}: " + (f"{error.path}: " if error.path else "")
+            raise InvalidDocument(f"{where}{error}", error.path, source.line_of(error.path)) from None
+        if mix is not None:
+            core.set_mix(read_mix(Path(mix), catalog, fleet._foreign_models))
+        return fleet
+
+    @classmethod
+    def from_json(cls, text: bytes) -> Self:
+        """Reads what `to_json` wrote."""
+        return cls(CoreFleet.from_json(text), Catalog.builtin())
+
+    def to_json(self) -> bytes:
+        """The whole state, holds included: for pickling, support and replay."""
+        return self._core.to_json()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restore, (self.to_json(), self._catalog))
+
+    def place(
+        self,
+        requirement: str | Requirement,
+        *,
+        policy: str = "aware",
+        seed: int = 0,
+        key: str = "",
+        weights: Mapping[str, int] | None = None,
+    ) -> Placement | NoFit:
+        """The best placement, or the reasons for none. Changes nothing; the same question has the same answer.
+
+        Args:
+            requirement: what the step asks for, as `H100:8 | MI300X:8 where >=80GB bf16 fabric`.
+            policy: how candidates are judged.
+            seed: tells questions apart.
+            key: what the caller wants to tell its questions apart by; part of the trace id.
+            weights: of the terms `performance`, `topology`, `fragmentation`, `power`, instead of the policy's own.
+
+        Raises:
+            InvalidRequirement: the requirement cannot be understood, or names a model that nobody knows.
+        """
+        request = self._requests.get(requirement) or self._compile(requirement)
+        if weights is None:
+            return self._core.place(request, policy=policy, seed=seed, key=key)
+        return self._core.place(request, policy=policy, seed=seed, key=key, weights=json.dumps(dict(weights)).encode())
+
+    def explain(
+        self,
+        requirement: str | Requirement,
+        *,
+        policy: str = "aware",
+        seed: int = 0,
+        key: str = "",
+        weights: Mapping[str, int] | None = None,
+    ) -> Explanation:
+        """The decision of `place` with every candidate, every refusal and the counts of each stage.
+
+        Raises:
+            InvalidRequirement: as `place`.
+        """
+        table = None if weights is None else json.dumps(dict(weights)).encode()
+        text = self._core.explain(self._compile(requirement), policy=policy, seed=seed, key=key, weights=table)
+        explanation: Explanation = json.loads(text)
+        return explanation
+
+    def commit(self, placement: Placement) -> int:
+        """Takes the capacity of a placement in this object; returns the hold.
+
+        Raises:
+            StalePlacement: a device that it names changed since; place again.
+        """
+        return self._core.commit(placement)
+
+    def release(self, hold: int) -> None:
+        """Gives the capacity of a hold back.
+
+        Raises:
+            UnknownHold: there is no such hold.
+        """
+        self._core.release(hold)
+
+    def fragmentation(self) -> FragmentationReport:
+        """Free capacity that the expected workload cannot use, of the fleet and node by node."""
+        report: FragmentationReport = json.loads(self._core.fragmentation())
+        return report
+
+    def overview(self) -> list[OverviewRow]:
+        """Devices by pool and kind."""
+        rows: list[OverviewRow] = json.loads(self._core.overview())
+        return rows
+
+    def _compile(self, requirement: str | Requirement) -> Request:
+        parsed = Requirement.parse(requirement)
+        request = Request(compile_request(parsed, self._catalog, self._foreign_models))
+        if len(self._requests) >= _MAX_REQUESTS:
+            self._requests.clear()
+        self._requests[requirement] = request
+        return request
+
+
+def _restore(text: bytes, catalog: Catalog) -> Fleet:
+    return Fleet(CoreFleet.from_json(text), catalog)
+
+
+@functools.lru_cache(maxsize=8)
+def _profiles(catalog: Catalog) -> bytes:
+    keys: dict[str, list[str]] = {}
+    for profile in catalog:
+        vendor = keys.setdefault(profile.vendor, [])
+        if profile.k8s_resource_name and profile.k8s_resource_name not in vendor:
+            vendor.append(profile.k8s_resource_name)
+    entries = [profile.for_core() for profile in catalog]
+    return json.dumps({"digest": catalog.digest, "resource_keys": keys, "entries": entries}).encode()

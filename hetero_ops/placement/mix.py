@@ -1,0 +1,87 @@
+"""The expected workload: from a file or the fleet document to classes that the core measures fragmentation against."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hetero_ops.errors import InvalidDocument, InvalidRequirement
+from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.requirement import Requirement
+from hetero_ops.inventory.document_text import read_text
+from hetero_ops.inventory.openb import read_task_classes
+from hetero_ops.placement.compile import compile_choice, compile_tasks
+
+# Weights are stated as fractions and counted in millionths.
+_MILLIONTHS = 1_000_000
+
+
+def read_mix(path: Path, catalog: Catalog, foreign_models: Sequence[str]) -> bytes:
+    """The mix in a file, as JSON for the core.
+
+    Args:
+        path: a task list in the columns of the openb trace (`.csv`; its most popular classes until 95 % of the tasks
+            are covered), or a document whose `mix` lists `request` and `weight`.
+        catalog: where names are looked up.
+        foreign_models: models of the fleet that the catalog does not have.
+
+    Raises:
+        InvalidDocument: the file is not there, or cannot be read as a mix.
+    """
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise InvalidDocument(f"{path}: the mix cannot be read: {error.strerror}; check the path") from None
+    if path.suffix == ".csv":
+        return _from_tasks(text, path, catalog)
+    document = read_text(text, str(path)).value
+    entries = document.get("mix") if isinstance(document, dict) else document
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise InvalidDocument(f"{path}: no mix; write `mix:` with a list of `request` and `weight`", "mix")
+    return compile_mix(entries, path.name, catalog, foreign_models)
+
+
+def compile_mix(
+    entries: Iterable[Mapping[str, Any]], source: str, catalog: Catalog, foreign_models: Sequence[str]
+) -> bytes:
+    """The mix of a list of requests and weights, as JSON for the core.
+
+    Raises:
+        InvalidDocument: an entry is not a request of one choice with a positive weight; the path says which.
+    """
+    classes = [
+        _entry(entry, f"mix[{index}]", catalog, foreign_models) for index, entry in enumerate(entries)
+    ]
+    return json.dumps({"source": source, "classes": classes}).encode()
+
+
+def _entry(entry: Mapping[str, Any], path: str, catalog: Catalog, foreign_models: Sequence[str]) -> dict[str, Any]:
+    weight = entry.get("weight")
+    if not isinstance(weight, int | float) or not math.isfinite(weight) or not 0 < weight <= _MILLIONTHS:
+        raise InvalidDocument(f"weight is {weight!r}; write a positive number", f"{path}.weight")
+    try:
+        requirement = Requirement.parse(entry.get("request", ""))
+        if len(requirement.choices) > 1:
+            raise InvalidRequirement("several choices; write each as an entry of its own, with its own weight")
+        choice = compile_choice(requirement.choices[0], catalog, foreign_models)
+    except InvalidRequirement as error:
+        raise InvalidDocument(f"request {entry.get('request')!r}: {error}", f"{path}.request") from None
+    return {"choice": choice, "weight": max(1, round(weight * _MILLIONTHS))}
+
+
+def _from_tasks(text: bytes, path: Path, catalog: Catalog) -> bytes:
+    classes = [
+        {
+            "choice": compile_tasks(
+                tasks.models,
+                count=tasks.count,
+                share_milli=tasks.share_milli,
+                cpu_milli=tasks.cpu_milli,
+                catalog=catalog,
+            ),
+            "weight": tasks.tasks,
+        }
+        for tasks in read_task_classes(text, str(path))
+    ]
+    return json.dumps({"source": path.name, "classes": classes}).encode()

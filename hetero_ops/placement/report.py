@@ -1,0 +1,100 @@
+"""The shapes of the core's longer answers: plain JSON values, typed."""
+
+from typing import Any, TypedDict
+
+
+class Term(TypedDict):
+    """One component of a score: value (0..=1) times weight gives points; the weights add up to 100."""
+
+    name: str
+    value: float
+    weight: float
+    points: float
+    why: str
+
+
+class Reason(TypedDict):
+    """Nodes that a choice was refused on, for one reason with one set of numbers; `None` is unknown."""
+
+    choice: str
+    choice_index: int
+    code: str
+    nodes: list[str]
+    have: int | None
+    want: int | None
+    is_permanent: bool
+    advice: str
+
+
+class Scored(TypedDict):
+    """A node that can serve a choice now, with the best devices of it."""
+
+    cluster: str
+    node: str
+    devices: list[int]
+    score: float
+    terms: list[Term]
+
+
+class Stages(TypedDict):
+    """Nodes that passed each stage: all, those that could serve the choice when empty, those that can now."""
+
+    nodes: int
+    possible: int
+    candidates: int
+
+
+class ChoiceReport(TypedDict):
+    """What became of one choice."""
+
+    choice: str
+    stages: Stages
+    candidates: list[Scored]
+    reasons: list[Reason]
+
+
+class Explanation(TypedDict):
+    """A decision with everything that was considered for it, choices after the granted one included."""
+
+    decision: dict[str, Any]
+    choices: list[ChoiceReport]
+
+
+class NodeFragmentation(TypedDict):
+    """Fragmentation of one node, thousandths of a device."""
+
+    cluster: str
+    node: str
+    kinds: list[str]
+    free_milli: int
+    fragmentation_milli: float
+
+
+class FragmentationReport(TypedDict):
+    """Fragmentation of a fleet, thousandths of a device; nodes with free capacity, worst first."""
+
+    definition: str
+    mix: str
+    classes: int
+    capacity_milli: int
+    free_milli: int
+    fragmentation_milli: float
+    fragmentation_ratio: float | None
+    nodes: list[NodeFragmentation]
+
+
+class OverviewRow(TypedDict):
+    """Devices of one kind in one pool; `None` is unknown, or no device at all for `kind`."""
+
+    cluster: str
+    pool: str | None
+    kind: str | None
+    vendor: str | None
+    memory_mib: int | None
+    link: str | None
+    nodes: int
+    closed_nodes: int
+    devices: int
+    free_devices: int
+    unhealthy_devices: int
+    largest_free_island: int

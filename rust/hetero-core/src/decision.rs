@@ -1,0 +1,221 @@
+//! What the core answers: a placement, or the reasons for none. Values, never errors.
+
+use serde::{Deserialize, Serialize};
+
+use crate::codes::Code;
+
+/// How a question ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Placed on the first choice.
+    Placed,
+    /// Placed on a later choice.
+    Degraded,
+    /// It would fit, but not now.
+    Busy,
+    /// No node could ever take it, even empty.
+    Impossible,
+}
+
+/// One granted device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    /// Node.
+    pub node: String,
+    /// Id within the node.
+    pub id: u32,
+    /// UUID, where known.
+    pub uuid: Option<String>,
+    /// Share granted, thousandths.
+    pub share_milli: u16,
+    /// Share that was free when the decision was made: a commit checks that it still is.
+    pub free_milli: u16,
+}
+
+/// What the granted devices are; all of one placement are of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Granted {
+    /// Catalog key; `None` for a device outside the catalog.
+    pub sku: Option<String>,
+    /// Vendor word.
+    pub vendor: Option<String>,
+    /// Model name.
+    pub model: Option<String>,
+    /// Broad kind.
+    pub class: Option<crate::profile::Class>,
+    /// Hardware partition.
+    pub partition: Option<String>,
+    /// Memory granted on each device, as the device reports it.
+    pub memory_mib: Option<u64>,
+}
+
+/// One component of a score.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Term {
+    /// Which.
+    pub name: String,
+    /// 0..=1, higher is better.
+    pub value: f64,
+    /// Weight; those of a decision add up to 100.
+    pub weight: f64,
+    /// Value times weight.
+    pub points: f64,
+    /// What the value comes from.
+    pub why: String,
+}
+
+/// Nodes that one choice was refused on, for one reason with one set of numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// The choice.
+    pub choice: String,
+    /// Its place in the order of choices.
+    pub choice_index: usize,
+    /// Why.
+    pub code: Code,
+    /// Where.
+    pub nodes: Vec<String>,
+    /// What there is.
+    pub have: Option<u64>,
+    /// What was asked.
+    pub want: Option<u64>,
+    /// Whether it holds on an empty fleet too.
+    pub is_permanent: bool,
+    /// What to do.
+    pub advice: String,
+}
+
+/// Speed of what was granted, relative to the first choice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Performance {
+    /// Ratio; `None` when it is unknown.
+    pub ratio: Option<f64>,
+    /// Where the ratio comes from.
+    pub source: String,
+}
+
+/// The refusal that came nearest to a fit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nearest {
+    /// The choice.
+    pub choice: String,
+    /// The node.
+    pub node: String,
+    /// Why not.
+    pub code: Code,
+    /// What there is.
+    pub have: Option<u64>,
+    /// What was asked.
+    pub want: Option<u64>,
+    /// Single changes that make the request fit now, tried out, smallest first.
+    pub changes: Vec<Change>,
+}
+
+/// A change of one clause of one choice.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// Place of the choice.
+    pub choice_index: usize,
+    /// The clause, as the fields of a choice are named.
+    pub clause: String,
+    /// Its new number; `None` where the clause is dropped.
+    pub to: Option<u64>,
+    /// The same in words.
+    pub text: String,
+}
+
+/// Where a step goes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Placement {
+    /// Placed or degraded.
+    pub verdict: Verdict,
+    /// Canonical text of the requirement.
+    pub requirement: String,
+    /// The choice that was granted.
+    pub choice: String,
+    /// Its place in the order of choices.
+    pub choice_index: usize,
+    /// The policy that scored.
+    pub policy: String,
+    /// 0..=100.
+    pub score: f64,
+    /// The parts of the score.
+    pub terms: Vec<Term>,
+    /// Cluster.
+    pub cluster: String,
+    /// Nodes.
+    pub nodes: Vec<String>,
+    /// Devices; none for a step that asks for CPU only.
+    pub devices: Vec<Grant>,
+    /// What the devices are; `None` for a step that asks for CPU only.
+    pub granted: Option<Granted>,
+    /// Precision granted: the first one that the choice asks.
+    pub precision: Option<String>,
+    /// CPU granted, thousandths of a core; 0 where none was asked.
+    pub cpu_milli: u64,
+    /// Host memory granted; 0 where none was asked.
+    pub memory_mib: u64,
+    /// Why earlier choices were refused.
+    pub reasons: Vec<Reason>,
+    /// Speed relative to the first choice.
+    pub performance: Performance,
+    /// Source of the mix that fragmentation was measured against.
+    pub mix: String,
+    /// Always false here: a placement is a proposal.
+    pub reserved: bool,
+    /// Digest of the question: the same question has the same id.
+    pub trace_id: String,
+}
+
+impl Placement {
+    /// Share of each granted device, thousandths.
+    pub fn share_milli(&self) -> u16 {
+        self.devices.first().map_or(0, |grant| grant.share_milli)
+    }
+}
+
+/// Why a step goes nowhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NoFit {
+    /// Busy or impossible.
+    pub verdict: Verdict,
+    /// Canonical text of the requirement.
+    pub requirement: String,
+    /// The policy that would have scored.
+    pub policy: String,
+    /// Empty.
+    pub nodes: Vec<String>,
+    /// Empty.
+    pub devices: Vec<Grant>,
+    /// Why each choice was refused where.
+    pub reasons: Vec<Reason>,
+    /// The refusal that came nearest; `None` on a fleet without nodes.
+    pub nearest: Option<Nearest>,
+    /// Source of the mix.
+    pub mix: String,
+    /// Always false here.
+    pub reserved: bool,
+    /// Digest of the question: the same question has the same id.
+    pub trace_id: String,
+}
+
+/// The answer to a question.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Decision {
+    /// It goes here.
+    Placement(Box<Placement>),
+    /// It goes nowhere, and why.
+    NoFit(Box<NoFit>),
+}
+
+impl Decision {
+    /// How the question ended.
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            Self::Placement(placement) => placement.verdict,
+            Self::NoFit(no_fit) => no_fit.verdict,
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! The state of all clusters: what exists, what is free, what is held.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use crate::capacity::Capacity;
+use crate::decision::Placement;
+use crate::digest::{Digest, Hasher};
+use crate::document::{FleetDocument, MixEntry};
+use crate::error::{Error, Result};
+use crate::fragmentation::{self, Report};
+use crate::hold::{Hold, HoldId};
+use crate::inventory::{Inventory, Node};
+use crate::mix::{Mix, MixDocument, default_mix};
+use crate::profile::Profiles;
+use crate::state::{StateFacts, StateTable};
+use crate::units::NodeIdx;
+
+/// Version of the snapshot format.
+const SNAPSHOT_FORMAT: u32 = 1;
+
+/// All clusters. Built once, changed by small steps, asked many times.
+#[derive(Clone, Debug)]
+pub struct Fleet {
+    document: FleetDocument,
+    profiles: Profiles,
+    inventory: Inventory,
+    capacity: Capacity,
+    mix: Mix,
+    states: StateTable,
+    /// Sum over nodes of the digest of name and state: the order of nodes cannot matter.
+    digest: u128,
+    holds: IndexMap<HoldId, Hold>,
+    next_hold: u64,
+}
+
+/// A fleet as bytes: for pickling, support and replay.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Snapshot {
+    format: u32,
+    document: FleetDocument,
+    profiles: Profiles,
+    mix: MixDocument,
+    holds: Vec<HoldSnapshot>,
+    next_hold: u64,
+}
+
+/// A hold by names, since positions are not part of the format.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HoldSnapshot {
+    hold: HoldId,
+    cluster: String,
+    node: String,
+    devices: Vec<u32>,
+    share_milli: u16,
+    cpu_milli: u64,
+    memory_mib: u64,
+}
+
+impl Fleet {
+    /// Builds a fleet from its document and the catalog.
+    pub fn new(document: FleetDocument, profiles: Profiles) -> Result<Self> {
+        let (inventory, capacity) = Inventory::build(&document, &profiles)?;
+        let mix = Mix::new(default_mix(&inventory), &inventory)?;
+        let mut fleet = Self {
+            document,
+            profiles,
+            inventory,
+            capacity,
+            mix,
+            states: StateTable::default(),
+            digest: 0,
+            holds: IndexMap::new(),
+            next_hold: 1,
+        };
+        fleet.rebuild_states();
+        Ok(fleet)
+    }
+
+    /// Reads a snapshot written by [`Fleet::to_json`].
+    pub fn from_json(text: &[u8]) -> Result<Self> {
+        let refuse = |message: String| Error::document("", format!("snapshot of a fleet: {message}"));
+        let snapshot: Snapshot = serde_json::from_slice(text).map_err(|e| refuse(e.to_string()))?;
+        if snapshot.format != SNAPSHOT_FORMAT {
+            return Err(refuse(format!("format {}; this version reads {SNAPSHOT_FORMAT}", snapshot.format)));
+        }
+        let mut fleet = Self::new(snapshot.document, snapshot.profiles)?;
+        fleet.set_mix(snapshot.mix)?;
+        for held in snapshot.holds {
+            let hold = fleet.find_hold(&held).ok_or_else(|| refuse(format!("hold {} names what is not there", held.hold)))?;
+            fleet.take(held.hold, hold, &held.node)?;
+        }
+        fleet.next_hold = snapshot.next_hold;
+        Ok(fleet)
+    }
+
+    /// The whole state as bytes.
+    pub fn to_json(&self) -> String {
+        let holds = self.holds.iter().map(|(&id, hold)| {
+            let node = self.node(hold.node);
+            HoldSnapshot {
+                hold: id,
+                cluster: node.cluster.clone(),
+                node: node.name.clone(),
+                devices: hold.devices.iter().map(|&at| self.inventory.devices[at].id).collect(),
+                share_milli: hold.share_milli,
+                cpu_milli: hold.cpu_milli,
+                memory_mib: hold.memory_mib,
+            }
+        });
+        let snapshot = Snapshot {
+            format: SNAPSHOT_FORMAT,
+            document: self.document.clone(),
+            profiles: self.profiles.clone(),
+            mix: self.mix.document.clone(),
+            holds: holds.collect(),
+            next_hold: self.next_hold,
+        };
+        serde_json::to_string(&snapshot).expect("a snapshot has string keys and finite numbers only")
+    }
+
+    /// The mix that the document states, as written.
+    pub fn stated_mix(&self) -> &[MixEntry] {
+        &self.document.mix
+    }
+
+    /// Measures fragmentation against another mix from now on.
+    pub fn set_mix(&mut self, mix: MixDocument) -> Result<()> {
+        self.mix = Mix::new(mix, &self.inventory)?;
+        self.rebuild_states();
+        Ok(())
+    }
+
+    /// Takes the capacity of a placement. Refused when a device it names changed since.
+    pub fn commit(&mut self, placement: &Placement) -> Result<HoldId> {
+        let stale = |what: &str| Error::StalePlacement { what: what.to_owned() };
+        let name = placement.nodes.first().map_or("", String::as_str);
+        let node = self.inventory.find_node(&placement.cluster, name).ok_or_else(|| stale(name))?;
+        let mut devices = Vec::new();
+        for device in &placement.devices {
+            let what = || stale(&format!("device {} of {name}", device.id));
+            let at = self.inventory.find_device(node, device.id).ok_or_else(what)?;
+            if self.capacity.free_milli[at] != device.free_milli {
+                return Err(what());
+            }
+            devices.push(at);
+        }
+        let hold = Hold {
+            node,
+            devices,
+            share_milli: placement.share_milli(),
+            cpu_milli: placement.cpu_milli,
+            memory_mib: placement.memory_mib,
+        };
+        let id = HoldId(self.next_hold);
+        self.take(id, hold, name)?;
+        self.next_hold += 1;
+        Ok(id)
+    }
+
+    /// Gives the capacity of a hold back.
+    pub fn release(&mut self, id: HoldId) -> Result<()> {
+        let hold = self.holds.shift_remove(&id).ok_or(Error::UnknownHold { hold: id })?;
+        self.capacity.give(&hold).expect("what a hold took can be given back");
+        self.capacity.settle();
+        self.node_changed(hold.node);
+        Ok(())
+    }
+
+    fn take(&mut self, id: HoldId, hold: Hold, name: &str) -> Result<()> {
+        self.capacity.take(&hold).map_err(|_| Error::StalePlacement { what: name.to_owned() })?;
+        self.capacity.settle();
+        self.node_changed(hold.node);
+        self.holds.insert(id, hold);
+        Ok(())
+    }
+
+    fn find_hold(&self, held: &HoldSnapshot) -> Option<Hold> {
+        let node = self.inventory.find_node(&held.cluster, &held.node)?;
+        let devices = held.devices.iter().map(|&id| self.inventory.find_device(node, id)).collect::<Option<_>>()?;
+        let (share_milli, cpu_milli, memory_mib) = (held.share_milli, held.cpu_milli, held.memory_mib);
+        Some(Hold { node, devices, share_milli, cpu_milli, memory_mib })
+    }
+
+    /// Fragmentation under the present mix.
+    pub fn fragmentation(&self) -> Report {
+        fragmentation::report(self)
+    }
+
+    fn rebuild_states(&mut self) {
+        self.states = StateTable::default();
+        self.digest = 0;
+        for node in (0..self.inventory.nodes.len()).map(NodeIdx::new) {
+            self.update_state(node);
+            self.digest = self.digest.wrapping_add(self.named_digest(node));
+        }
+    }
+
+    fn node_changed(&mut self, node: NodeIdx) {
+        if self.states.is_stale() {
+            self.rebuild_states();
+            return;
+        }
+        self.digest = self.digest.wrapping_sub(self.named_digest(node));
+        self.update_state(node);
+        self.digest = self.digest.wrapping_add(self.named_digest(node));
+    }
+
+    fn update_state(&mut self, at: NodeIdx) {
+        let node = &self.inventory.nodes[at.at()];
+        let free = &self.capacity.free_milli[node.devices.clone()];
+        let cpu = self.capacity.free_cpu_milli[at.at()];
+        let mut hasher = Hasher::new("state").bytes(&node.digest);
+        for &milli in free {
+            hasher = hasher.number(u64::from(milli));
+        }
+        let state = hasher.maybe(cpu).maybe(self.capacity.free_memory_mib[at.at()]).finish();
+        let mix = &self.mix;
+        let facts = || StateFacts { weighted_unusable: fragmentation::weighted_unusable(node, free, cpu, mix) };
+        self.states.set(at, state, facts);
+    }
+
+    fn named_digest(&self, at: NodeIdx) -> u128 {
+        let node = self.node(at);
+        let hasher = Hasher::new("named").text(&node.cluster).text(&node.name).bytes(&self.states.digest(at));
+        u128::from_be_bytes(hasher.finish())
+    }
+
+    /// Digest of everything in the fleet that a decision may depend on, the mix apart.
+    pub fn digest(&self) -> Digest {
+        self.digest.to_be_bytes()
+    }
+
+    /// The catalog in use.
+    pub fn profiles(&self) -> &Profiles {
+        &self.profiles
+    }
+
+    /// The static part.
+    pub fn inventory(&self) -> &Inventory {
+        &self.inventory
+    }
+
+    /// What is free.
+    pub fn capacity(&self) -> &Capacity {
+        &self.capacity
+    }
+
+    /// The mix in use.
+    pub fn mix(&self) -> &Mix {
+        &self.mix
+    }
+
+    /// Which node is in which state.
+    pub fn states(&self) -> &StateTable {
+        &self.states
+    }
+
+    /// A node.
+    pub fn node(&self, at: NodeIdx) -> &Node {
+        &self.inventory.nodes[at.at()]
+    }
+
+    /// Free shares of a node's devices.
+    pub fn free_milli(&self, at: NodeIdx) -> &[u16] {
+        &self.capacity.free_milli[self.node(at).devices.clone()]
+    }
+
+    /// See [`fragmentation::weighted_unusable`].
+    pub fn weighted_unusable(&self, at: NodeIdx) -> u64 {
+        self.states.facts(at).weighted_unusable
+    }
+}

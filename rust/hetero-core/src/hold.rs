@@ -1,0 +1,32 @@
+//! What a commit takes in memory, so that it can be given back.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::NodeIdx;
+
+/// Names a hold within one fleet. Counted, never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct HoldId(pub u64);
+
+impl fmt::Display for HoldId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Capacity taken on one node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// Where.
+    pub node: NodeIdx,
+    /// Devices, by their position in the device columns.
+    pub devices: Vec<usize>,
+    /// Share of each, thousandths.
+    pub share_milli: u16,
+    /// CPU, thousandths of a core.
+    pub cpu_milli: u64,
+    /// Host memory, MiB.
+    pub memory_mib: u64,
+}

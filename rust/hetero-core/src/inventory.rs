@@ -1,0 +1,321 @@
+//! From the document to the static part of a fleet: nodes in order of their names, devices in dense columns.
+
+use std::ops::Range;
+
+use indexmap::{IndexMap, IndexSet};
+
+use crate::capacity::Capacity;
+use crate::digest::{Digest, Hasher};
+use crate::document::{DeviceGroup, FleetDocument, Health, NodeDocument, NodeState, Numa, Taint};
+use crate::error::{Error, Result};
+use crate::hold::Hold;
+use crate::islands;
+use crate::kind::Kind;
+use crate::profile::Profiles;
+use crate::units::{KindIdx, NodeIdx, WHOLE_MILLI};
+
+/// Devices of one node at most: above every machine on the market, and a bound for a mistyped count.
+const MAX_DEVICES_PER_NODE: usize = 1024;
+
+/// A device as it does not change while steps come and go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Id within the node.
+    pub id: u32,
+    /// What it is.
+    pub kind: KindIdx,
+    /// Group of the document that it comes from.
+    pub group: usize,
+    /// Scale-up island within the node; `None` when it is in none, or that is unknown.
+    pub island: Option<u16>,
+    /// NUMA node; `None` when unknown.
+    pub numa: Option<u16>,
+    /// Whether it can be used.
+    pub is_healthy: bool,
+    /// UUID, where known.
+    pub uuid: Option<String>,
+}
+
+/// A run of devices that lie together in the columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Their kind.
+    pub kind: KindIdx,
+    /// Their positions in the device columns.
+    pub devices: Range<usize>,
+}
+
+/// A node as it does not change while steps come and go.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its cluster.
+    pub cluster: String,
+    /// Its name.
+    pub name: String,
+    /// Its pool.
+    pub pool: Option<String>,
+    /// Positions of its devices in the device columns, ordered by kind, island and id.
+    pub devices: Range<usize>,
+    /// Runs of one kind.
+    pub kinds: Vec<Run>,
+    /// Runs of one kind and island; devices in no island are left out.
+    pub islands: Vec<Run>,
+    /// Whether it takes work.
+    pub state: NodeState,
+    /// Taints that keep steps away unless tolerated.
+    pub taints: Vec<Taint>,
+    /// All its CPU.
+    pub cpu_milli: Option<u64>,
+    /// All its host memory.
+    pub memory_mib: Option<u64>,
+    /// Of everything a decision may depend on, but its name.
+    pub digest: Digest,
+}
+
+/// The static part of a fleet, and the capacity that is free at the start.
+#[derive(Clone, Debug)]
+pub struct Inventory {
+    /// Kinds of device.
+    pub kinds: Vec<Kind>,
+    /// Nodes by cluster and name.
+    pub nodes: Vec<Node>,
+    /// Device columns.
+    pub devices: Vec<Device>,
+}
+
+impl Inventory {
+    /// Builds the columns. Nodes named twice, devices in two islands and use of absent devices are errors.
+    pub fn build(document: &FleetDocument, profiles: &Profiles) -> Result<(Self, Capacity)> {
+        let mut sorted = named_nodes(document)?;
+        sorted.sort_by(|a, b| (a.cluster, &a.document.name).cmp(&(b.cluster, &b.document.name)));
+        let mut kinds = collect_kinds(&sorted, profiles)?;
+        kinds.sort_keys(); // indices follow the digests, whatever the order in the document
+        let mut inventory = Self { kinds: kinds.into_values().collect(), nodes: Vec::new(), devices: Vec::new() };
+        for node in &sorted {
+            inventory.add_node(node, profiles)?;
+        }
+        let capacity = inventory.free_capacity(&sorted)?;
+        Ok((inventory, capacity))
+    }
+
+    fn add_node(&mut self, named: &NamedNode<'_>, profiles: &Profiles) -> Result<()> {
+        let mut devices = self.expand_devices(named, profiles)?;
+        islands::assign(named.document, &named.path, &self.kinds, &mut devices)?;
+        devices.sort_by_key(|device| (device.kind, device.island, device.id));
+        let first = self.devices.len();
+        self.devices.append(&mut devices);
+        let range = first..self.devices.len();
+        let document = named.document;
+        let mut node = Node {
+            cluster: named.cluster.to_owned(),
+            name: document.name.clone(),
+            pool: document.pool.clone(),
+            kinds: self.runs(range.clone(), |d| Some((d.kind, None))),
+            islands: self.runs(range.clone(), |d| d.island.map(|island| (d.kind, Some(island)))),
+            devices: range,
+            state: document.state.unwrap_or_default(),
+            taints: document.taints.iter().filter(|t| t.effect != "PreferNoSchedule").cloned().collect(),
+            cpu_milli: document.cpu_milli,
+            memory_mib: document.memory_mib,
+            digest: Digest::default(),
+        };
+        node.digest = self.node_digest(&node);
+        self.nodes.push(node);
+        Ok(())
+    }
+
+    fn expand_devices(&self, named: &NamedNode<'_>, profiles: &Profiles) -> Result<Vec<Device>> {
+        let mut devices: Vec<Device> = Vec::new();
+        let mut ids = IndexSet::new();
+        for (g, group) in named.document.devices.iter().enumerate() {
+            let path = format!("{}.devices[{g}]", named.path);
+            let kind = self.kind_index(&Kind::of(group, &path, profiles)?);
+            for (i, id) in group_ids(group, devices.len(), &path)?.enumerate() {
+                if !ids.insert(id) {
+                    let message = format!("device id {id} is given twice; ids count through all groups of a node");
+                    return Err(Error::document(path, message));
+                }
+                devices.push(Device {
+                    id,
+                    kind,
+                    group: g,
+                    island: None,
+                    numa: numa_of(group, i),
+                    is_healthy: group.health.unwrap_or_default() == Health::Healthy,
+                    uuid: group.uuid.clone(),
+                });
+            }
+        }
+        Ok(devices)
+    }
+
+    fn kind_index(&self, kind: &Kind) -> KindIdx {
+        let at = self.kinds.binary_search_by_key(&kind.digest, |known| known.digest);
+        KindIdx::new(at.expect("kinds were collected from the same document"))
+    }
+
+    /// Neighbouring devices with the same key; those without a key are left out.
+    fn runs(&self, range: Range<usize>, key: impl Fn(&Device) -> Option<(KindIdx, Option<u16>)>) -> Vec<Run> {
+        let mut runs: Vec<Run> = Vec::new();
+        let mut last = None;
+        for at in range {
+            let this = key(&self.devices[at]);
+            match (this, runs.last_mut()) {
+                (None, _) => {}
+                (Some(_), Some(run)) if this == last => run.devices.end = at + 1,
+                (Some((kind, _)), _) => runs.push(Run { kind, devices: at..at + 1 }),
+            }
+            last = this;
+        }
+        runs
+    }
+
+    fn node_digest(&self, node: &Node) -> Digest {
+        let mut hasher = Hasher::new("node")
+            .number(node.state as u64)
+            .maybe(node.cpu_milli)
+            .maybe(node.memory_mib)
+            .number(node.taints.len() as u64);
+        for taint in &node.taints {
+            hasher = hasher.text(&taint.key).text(&taint.effect);
+        }
+        for device in &self.devices[node.devices.clone()] {
+            hasher = hasher
+                .number(u64::from(device.id))
+                .bytes(&self.kinds[device.kind.at()].digest)
+                .maybe(device.island.map(u64::from))
+                .maybe(device.numa.map(u64::from))
+                .number(u64::from(device.is_healthy));
+        }
+        hasher.finish()
+    }
+
+    fn free_capacity(&self, sorted: &[NamedNode<'_>]) -> Result<Capacity> {
+        let free = self.devices.iter().map(|device| if device.is_healthy { WHOLE_MILLI } else { 0 }).collect();
+        let cpu = self.nodes.iter().map(|node| node.cpu_milli).collect();
+        let memory = self.nodes.iter().map(|node| node.memory_mib).collect();
+        let mut capacity = Capacity::new(free, cpu, memory);
+        for (n, named) in sorted.iter().enumerate() {
+            self.take_used(NodeIdx::new(n), named, &mut capacity)?;
+        }
+        capacity.settle();
+        Ok(capacity)
+    }
+
+    fn take_used(&self, at: NodeIdx, named: &NamedNode<'_>, capacity: &mut Capacity) -> Result<()> {
+        for (u, used) in named.document.used.iter().enumerate() {
+            let path = format!("{}.used[{u}]", named.path);
+            let share_milli = used.share_milli.unwrap_or(WHOLE_MILLI);
+            let mut devices = Vec::new();
+            for id in &used.devices {
+                let found = self.find_device(at, *id).ok_or_else(|| {
+                    Error::document(&path, format!("{} uses device {id}, which the node does not have", used.owner))
+                })?;
+                if self.devices[found].is_healthy {
+                    devices.push(found); // an unhealthy device has nothing free to take from
+                }
+            }
+            // Hosts may be overcommitted, and what is unknown cannot be counted; devices may not.
+            let cpu_milli = used.cpu_milli.unwrap_or(0).min(capacity.free_cpu_milli[at.at()].unwrap_or(0));
+            let memory_mib = used.memory_mib.unwrap_or(0).min(capacity.free_memory_mib[at.at()].unwrap_or(0));
+            let hold = Hold { node: at, devices, share_milli, cpu_milli, memory_mib };
+            capacity.take(&hold).map_err(|_| {
+                let message = format!("{} uses more of a device than is left of it (1000 thousandths in all)", used.owner);
+                Error::document(&path, message)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Position of a device of a node in the columns.
+    pub fn find_device(&self, node: NodeIdx, id: u32) -> Option<usize> {
+        self.nodes[node.at()].devices.clone().find(|&at| self.devices[at].id == id)
+    }
+
+    /// The node of this name.
+    pub fn find_node(&self, cluster: &str, name: &str) -> Option<NodeIdx> {
+        let key = |node: &Node| (node.cluster.as_str(), node.name.as_str()).cmp(&(cluster, name));
+        self.nodes.binary_search_by(key).ok().map(NodeIdx::new)
+    }
+}
+
+/// A node of the document with where it stands there.
+struct NamedNode<'a> {
+    cluster: &'a str,
+    document: &'a NodeDocument,
+    path: String,
+}
+
+fn named_nodes(document: &FleetDocument) -> Result<Vec<NamedNode<'_>>> {
+    let mut nodes = Vec::new();
+    let mut clusters = IndexSet::new();
+    for (c, cluster) in document.clusters.iter().enumerate() {
+        let path = format!("clusters[{c}]");
+        check_name(&cluster.name, &path)?;
+        if !clusters.insert(&cluster.name) {
+            return Err(Error::document(path, format!("cluster {:?} is named twice", cluster.name)));
+        }
+        let mut names = IndexSet::new();
+        for (n, node) in cluster.nodes.iter().enumerate() {
+            let path = format!("{path}.nodes[{n}]");
+            check_name(&node.name, &path)?;
+            if !names.insert(&node.name) {
+                let message = format!("node {:?} is named twice in cluster {:?}", node.name, cluster.name);
+                return Err(Error::document(path, message));
+            }
+            nodes.push(NamedNode { cluster: &cluster.name, document: node, path });
+        }
+    }
+    Ok(nodes)
+}
+
+fn check_name(name: &str, path: &str) -> Result<()> {
+    if name.is_empty() || name.chars().any(char::is_control) {
+        return Err(Error::document(format!("{path}.name"), "a name is empty or has control characters"));
+    }
+    Ok(())
+}
+
+fn collect_kinds(nodes: &[NamedNode<'_>], profiles: &Profiles) -> Result<IndexMap<Digest, Kind>> {
+    let mut kinds = IndexMap::new();
+    for node in nodes {
+        for (g, group) in node.document.devices.iter().enumerate() {
+            let kind = Kind::of(group, &format!("{}.devices[{g}]", node.path), profiles)?;
+            kinds.insert(kind.digest, kind);
+        }
+    }
+    Ok(kinds)
+}
+
+/// Ids of a group that starts after `before` devices.
+fn group_ids(group: &DeviceGroup, before: usize, path: &str) -> Result<Range<u32>> {
+    let (first, count) = match (group.id, group.count) {
+        (Some(id), None | Some(1)) => (id as usize, 1),
+        (None, Some(count)) => (before, count as usize),
+        (None, None) => return Err(Error::document(path, "`count` is missing; a single device may say `id` instead")),
+        (Some(_), Some(_)) => return Err(Error::document(path, "`id` is for a single device; drop it or `count`")),
+    };
+    if first + count > MAX_DEVICES_PER_NODE {
+        let message = format!("{} devices on one node; at most {MAX_DEVICES_PER_NODE}", first + count);
+        return Err(Error::document(format!("{path}.count"), message));
+    }
+    if count != 1 && group.uuid.is_some() {
+        return Err(Error::document(format!("{path}.uuid"), "a uuid is of one device; list the devices one by one"));
+    }
+    if let Some(Numa::Each(list)) = &group.numa {
+        if list.len() != count {
+            let message = format!("{} NUMA nodes for {count} devices; give one number, or one per device", list.len());
+            return Err(Error::document(format!("{path}.numa"), message));
+        }
+    }
+    let bound = |n: usize| u32::try_from(n).expect("bounded above");
+    Ok(bound(first)..bound(first + count))
+}
+
+fn numa_of(group: &DeviceGroup, i: usize) -> Option<u16> {
+    match &group.numa {
+        None => None,
+        Some(Numa::One(numa)) => Some(*numa),
+        Some(Numa::Each(list)) => list[i],
+    }
+}

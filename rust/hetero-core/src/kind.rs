@@ -1,0 +1,90 @@
+//! Kinds of device: what all devices of one model, partition and memory size have in common.
+
+use crate::digest::{Digest, Hasher};
+use crate::document::DeviceGroup;
+use crate::error::{Error, Result};
+use crate::profile::{Class, Profile, Profiles};
+use crate::units::nominal_mib;
+
+/// What one kind of device is. `None` is unknown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kind {
+    /// Catalog key; `None` for a device that the catalog does not have.
+    pub sku: Option<String>,
+    /// What the catalog knows.
+    pub profile: Option<Profile>,
+    /// Vendor word.
+    pub vendor: Option<String>,
+    /// Model name.
+    pub model: Option<String>,
+    /// Broad kind.
+    pub class: Option<Class>,
+    /// Hardware partition, as `1g.10gb`; `None` for a whole device.
+    pub partition: Option<String>,
+    /// Size class that requests are compared with.
+    pub nominal_mib: Option<u64>,
+    /// What the device reports.
+    pub usable_mib: Option<u64>,
+    /// Resource keys of this vendor's device plugins; all known ones when the vendor is unknown.
+    pub resource_keys: Vec<String>,
+    /// Of everything above that a decision may depend on.
+    pub digest: Digest,
+}
+
+impl Kind {
+    /// The kind of a group of devices.
+    pub fn of(group: &DeviceGroup, path: &str, profiles: &Profiles) -> Result<Self> {
+        let profile = match group.sku.as_str() {
+            "unknown" => None,
+            sku => Some(profiles.get(sku).ok_or_else(|| unknown_sku(sku, path, profiles))?.clone()),
+        };
+        let partition = group.partition.clone();
+        let vendor = profile.as_ref().map(|p| p.vendor.clone()).or_else(|| group.vendor.clone());
+        let nominal = match (&profile, &partition) {
+            (Some(profile), None) => profile.memory_mib.or(group.memory_mib.map(nominal_mib)),
+            _ => group.memory_mib.map(nominal_mib),
+        };
+        let mut kind = Self {
+            model: profile.as_ref().map(|p| p.model.clone()).or_else(|| group.model.clone()),
+            class: profile.as_ref().map(|p| p.class).or(group.class),
+            sku: profile.as_ref().map(|p| p.sku.clone()),
+            nominal_mib: nominal,
+            usable_mib: group.memory_mib.or(nominal),
+            resource_keys: resource_keys(vendor.as_deref(), profiles),
+            digest: Digest::default(),
+            partition,
+            profile,
+            vendor,
+        };
+        kind.digest = Hasher::new("kind")
+            .text(kind.sku.as_deref().unwrap_or("unknown"))
+            .text(kind.vendor.as_deref().unwrap_or(""))
+            .text(kind.model.as_deref().unwrap_or(""))
+            .text(kind.class.map_or("", Class::word))
+            .text(kind.partition.as_deref().unwrap_or(""))
+            .maybe(kind.nominal_mib)
+            .maybe(kind.usable_mib)
+            .finish();
+        Ok(kind)
+    }
+
+    /// The name to show: catalog key, else model, with the partition.
+    pub fn label(&self) -> String {
+        let name = self.sku.as_deref().or(self.model.as_deref()).unwrap_or("unknown");
+        self.partition.as_ref().map_or_else(|| name.to_owned(), |partition| format!("{name}/{partition}"))
+    }
+}
+
+fn resource_keys(vendor: Option<&str>, profiles: &Profiles) -> Vec<String> {
+    match vendor.and_then(|vendor| profiles.resource_keys.get(vendor)) {
+        Some(keys) => keys.clone(),
+        None => profiles.resource_keys.values().flatten().cloned().collect(),
+    }
+}
+
+fn unknown_sku(sku: &str, path: &str, profiles: &Profiles) -> Error {
+    let near = profiles.entries.iter().map(|p| (strsim::damerau_levenshtein(sku, &p.sku), &p.sku)).min();
+    let hint = near.map_or(String::new(), |(_, near)| format!("; did you mean {near:?}?"));
+    let rest = "A device that the catalog lacks has sku `unknown` with vendor, model, class and memory_mib as known";
+    Error::document(format!("{path}.sku"), format!("{sku:?} is not in the catalog{hint} {rest}"))
+}

@@ -1,0 +1,46 @@
+//! The decisions of hetero-ops, and nothing else: no Python, no input or output, no clock, no randomness, no log.
+//!
+//! A [`document::FleetDocument`] becomes a [`Fleet`]: sorted nodes, hot columns of free capacity, a mix to measure
+//! fragmentation against. A [`Request`] is filtered, packed and scored against it ([`place`]) and answered with a
+//! [`Decision`]: a placement, or the reasons for none. [`Fleet::commit`] takes capacity, [`Fleet::release`] gives it
+//! back.
+//!
+//! The same fleet and request give the same bytes, whatever the order of nodes in the file or the number of threads.
+
+#![forbid(unsafe_code)]
+
+pub mod capacity;
+pub mod codes;
+pub mod decision;
+pub mod digest;
+pub mod document;
+pub mod error;
+pub mod explain;
+pub mod filter;
+pub mod fleet;
+pub mod fragmentation;
+pub mod hold;
+pub mod inventory;
+mod islands;
+pub mod kind;
+pub mod mix;
+pub mod nearest;
+pub mod overview;
+pub mod pack;
+pub mod place;
+pub mod profile;
+pub mod reason;
+pub mod request;
+pub mod score;
+pub mod state;
+pub mod topology;
+pub mod units;
+pub mod why;
+
+pub use decision::{Decision, NoFit, Placement, Verdict};
+pub use error::{Error, Result};
+pub use explain::explain;
+pub use fleet::Fleet;
+pub use hold::HoldId;
+pub use place::{Question, place};
+pub use request::Request;

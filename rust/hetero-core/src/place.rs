@@ -1,0 +1,223 @@
+//! The decision: filter, pack and score, choice by choice; the first choice with a candidate wins.
+
+use serde::{Deserialize, Serialize};
+
+use crate::decision::{Decision, Grant, Granted, NoFit, Performance, Placement, Reason, Verdict};
+use crate::digest::{Hasher, hex};
+use crate::error::{Error, Result};
+use crate::filter::{self, KindFit};
+use crate::fleet::Fleet;
+use crate::nearest::nearest;
+use crate::pack::for_each_option;
+use crate::reason::{gather, refusal, refusals};
+use crate::request::{Choice, Request};
+use crate::score::{AWARE, Candidate, Values, Weights, performance, round, values};
+use crate::units::NodeIdx;
+
+/// How a request is to be judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// Policy; `aware` is the one there is.
+    pub policy: String,
+    /// Weights of the terms.
+    pub weights: Weights,
+    /// Seed. `aware` draws nothing, so it tells questions apart and no more.
+    pub seed: u64,
+    /// What the caller wants to tell its questions apart by; empty when compiling and checking.
+    pub key: String,
+}
+
+impl Default for Question {
+    fn default() -> Self {
+        Self { policy: "aware".to_owned(), weights: AWARE, seed: 0, key: String::new() }
+    }
+}
+
+impl Question {
+    fn check(&self) -> Result<()> {
+        if self.policy == "aware" {
+            return Ok(());
+        }
+        Err(Error::InvalidRequest { message: format!("unknown policy {:?}; there is \"aware\"", self.policy) })
+    }
+}
+
+/// The best way to serve a choice on one node, with what ranks it against others.
+#[derive(Clone, Debug)]
+pub struct Best {
+    /// Where.
+    pub node: NodeIdx,
+    /// Which devices, by their positions in the columns.
+    pub devices: Vec<usize>,
+    /// Values of the terms.
+    pub values: Values,
+    /// The score.
+    pub total: f64,
+    idle_milli: u64,
+}
+
+impl Best {
+    /// As a candidate.
+    pub fn candidate(&self) -> Candidate<'_> {
+        Candidate { node: self.node, devices: &self.devices }
+    }
+
+    /// Higher score; then less accelerator capacity left idle on the node; then the node's name; then lower device ids.
+    fn is_better_than(&self, other: &Self, fleet: &Fleet) -> bool {
+        let ids = |best: &Self| -> Vec<u32> {
+            let mut ids: Vec<u32> = best.devices.iter().map(|&at| fleet.inventory().devices[at].id).collect();
+            ids.sort_unstable();
+            ids
+        };
+        let order = other.total.total_cmp(&self.total);
+        let order = order.then_with(|| (self.idle_milli, self.node).cmp(&(other.idle_milli, other.node)));
+        order.then_with(|| ids(self).cmp(&ids(other))).is_lt()
+    }
+}
+
+/// Places one request, or says why not. Changes nothing.
+pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<Decision> {
+    question.check()?;
+    let mut reasons = Vec::new();
+    for (index, choice) in request.choices.iter().enumerate() {
+        let fit = filter::kinds(fleet.inventory(), choice);
+        if let Some(best) = best_of_fleet(fleet, choice, &fit, &question.weights) {
+            return Ok(Decision::Placement(Box::new(placement(fleet, request, question, index, &best, reasons))));
+        }
+        reasons.extend(gather(fleet, index, choice, &refusals(fleet, choice, &fit)));
+    }
+    let is_impossible = reasons.iter().all(|reason| reason.is_permanent);
+    Ok(Decision::NoFit(Box::new(NoFit {
+        verdict: if is_impossible { Verdict::Impossible } else { Verdict::Busy },
+        requirement: request.requirement.clone(),
+        policy: question.policy.clone(),
+        nodes: Vec::new(),
+        devices: Vec::new(),
+        nearest: nearest(fleet, request, &reasons),
+        reasons,
+        mix: fleet.mix().document.source.clone(),
+        reserved: false,
+        trace_id: trace_id(fleet, request, question),
+    })))
+}
+
+/// The best candidate of all nodes; one node stands for all that are in the same state.
+fn best_of_fleet(fleet: &Fleet, choice: &Choice, fit: &KindFit, weights: &Weights) -> Option<Best> {
+    let mut best: Option<Best> = None;
+    for node in fleet.states().representatives() {
+        if let Some(here) = best_of_node(fleet, node, choice, fit, weights)
+            && best.as_ref().is_none_or(|best| here.is_better_than(best, fleet))
+        {
+            best = Some(here);
+        }
+    }
+    best
+}
+
+/// The best candidate of one node; `None` when it does not fit there now.
+pub fn best_of_node(fleet: &Fleet, node: NodeIdx, choice: &Choice, fit: &KindFit, weights: &Weights) -> Option<Best> {
+    if refusal(fleet, node, choice, fit).is_some() {
+        return None;
+    }
+    let free: u64 = fleet.free_milli(node).iter().map(|&milli| u64::from(milli)).sum();
+    let idle_milli = free - u64::from(choice.count) * u64::from(choice.share_milli);
+    let mut best: Option<Best> = None;
+    let mut consider = |devices: &[usize]| {
+        let values = values(fleet, choice, Candidate { node, devices });
+        let here = Best { node, devices: devices.to_vec(), values, total: values.total(weights), idle_milli };
+        if best.as_ref().is_none_or(|best| here.is_better_than(best, fleet)) {
+            best = Some(here);
+        }
+    };
+    if choice.is_cpu_only() {
+        consider(&[]);
+    } else {
+        let free_milli = &fleet.capacity().free_milli;
+        for_each_option(fleet.inventory(), fleet.node(node), free_milli, choice, fit, consider);
+    }
+    best
+}
+
+fn placement(
+    fleet: &Fleet,
+    request: &Request,
+    question: &Question,
+    index: usize,
+    best: &Best,
+    reasons: Vec<Reason>,
+) -> Placement {
+    let choice = &request.choices[index];
+    let node = fleet.node(best.node);
+    let (ratio_of_first, source) = (Some(1.0), "first choice".to_owned());
+    Placement {
+        verdict: if index == 0 { Verdict::Placed } else { Verdict::Degraded },
+        requirement: request.requirement.clone(),
+        choice: choice.label.clone(),
+        choice_index: index,
+        policy: question.policy.clone(),
+        score: round(best.total),
+        terms: best.values.terms(fleet, choice, best.candidate(), &question.weights),
+        cluster: node.cluster.clone(),
+        nodes: vec![node.name.clone()],
+        devices: grants(fleet, choice, best),
+        granted: granted(fleet, choice, best),
+        precision: choice.precisions.first().map(|need| need.word.clone()),
+        cpu_milli: choice.cpu_milli,
+        memory_mib: choice.host_memory_mib,
+        reasons,
+        performance: match index {
+            0 => Performance { ratio: ratio_of_first, source },
+            _ => performance::relative(fleet, &request.choices[0], choice, best.candidate()),
+        },
+        mix: fleet.mix().document.source.clone(),
+        reserved: false,
+        trace_id: trace_id(fleet, request, question),
+    }
+}
+
+fn grants(fleet: &Fleet, choice: &Choice, best: &Best) -> Vec<Grant> {
+    let mut grants: Vec<Grant> = best
+        .devices
+        .iter()
+        .map(|&at| Grant {
+            node: fleet.node(best.node).name.clone(),
+            id: fleet.inventory().devices[at].id,
+            uuid: fleet.inventory().devices[at].uuid.clone(),
+            share_milli: choice.share_milli,
+            free_milli: fleet.capacity().free_milli[at],
+        })
+        .collect();
+    grants.sort_by_key(|grant| grant.id);
+    grants
+}
+
+fn granted(fleet: &Fleet, choice: &Choice, best: &Best) -> Option<Granted> {
+    let inventory = fleet.inventory();
+    let kind = &inventory.kinds[inventory.devices[*best.devices.first()?].kind.at()];
+    Some(Granted {
+        sku: kind.sku.clone(),
+        vendor: kind.vendor.clone(),
+        model: kind.model.clone(),
+        class: kind.class,
+        partition: kind.partition.clone(),
+        memory_mib: kind.usable_mib.map(|mib| mib * u64::from(choice.share_milli) / 1000),
+    })
+}
+
+/// Digest of everything the answer follows from: the same question has the same id.
+fn trace_id(fleet: &Fleet, request: &Request, question: &Question) -> String {
+    let weights = &question.weights;
+    let digest = Hasher::new("trace")
+        .text(&request.requirement)
+        .bytes(&fleet.digest())
+        .bytes(&fleet.mix().digest)
+        .number(u64::from(weights.performance))
+        .number(u64::from(weights.topology))
+        .number(u64::from(weights.fragmentation))
+        .number(u64::from(weights.power))
+        .text(&fleet.profiles().digest)
+        .text(&question.policy)
+        .number(question.seed)
+        .text(&question.key);
+    hex(digest.finish())
+}

@@ -1,0 +1,134 @@
+//! What the catalog knows of each accelerator model (its GPU Attribute Profile), in the form that decisions need.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// The broad kind of an accelerator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)] // each is its own explanation
+pub enum Class {
+    Gpu,
+    Npu,
+    Tpu,
+    Lpu,
+    Cpu,
+}
+
+impl Class {
+    /// The word that a person writes.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Gpu => "gpu",
+            Self::Npu => "npu",
+            Self::Tpu => "tpu",
+            Self::Lpu => "lpu",
+            Self::Cpu => "cpu",
+        }
+    }
+}
+
+/// How well a precision is supported. Absent from a profile means unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Support {
+    /// A hardware matrix path at full rate.
+    Native,
+    /// A native path too slow to choose it.
+    Degraded,
+    /// Known to have no native path.
+    Unsupported,
+}
+
+/// One accelerator model. Unknown is `None` or an absent entry, never zero.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// The catalog key.
+    pub sku: String,
+    /// Vendor word.
+    pub vendor: String,
+    /// Broad kind.
+    pub class: Class,
+    /// Model name.
+    pub model: String,
+    /// Nominal memory of one schedulable device.
+    pub memory_mib: Option<u64>,
+    /// Memory bandwidth of one package, decimal MB/s.
+    pub bandwidth_mbps: Option<u64>,
+    /// Dense peak rate by precision word, TFLOPS (TOPS for integers).
+    pub rates: IndexMap<String, f64>,
+    /// Support by precision word.
+    pub precisions: IndexMap<String, Support>,
+    /// Measured share of the peak by precision word, 0 to about 1.1.
+    pub efficiency: IndexMap<String, f64>,
+    /// Share of the peak to assume where nothing was measured.
+    pub default_efficiency: f64,
+    /// Brand of the link inside a node, as `nvlink`, `infinity_fabric`, `pcie`.
+    pub interconnect: Option<String>,
+    /// Shape of that link, as `nvswitch`, `full-mesh`, `bridge`, `pcie-tree`.
+    pub interconnect_topology: Option<String>,
+    /// Bandwidth of that link per device, all directions and peers added, decimal MB/s.
+    pub interconnect_mbps: Option<u64>,
+    /// Bandwidth that one pair of devices can use, both directions, decimal MB/s.
+    pub pair_mbps: Option<u64>,
+    /// Highest normal board power.
+    pub tdp_mw: Option<u64>,
+    /// Devices in the usual platform.
+    pub max_per_node: Option<u32>,
+    /// Devices in one load/store fabric domain.
+    pub scaleup_domain: Option<u32>,
+}
+
+impl Profile {
+    /// How many devices of a node a scale-up fabric joins when nothing else is said; `None` where it joins none.
+    ///
+    /// A bridge joins only the cards it is plugged into, and PCIe is no scale-up link, so neither counts.
+    pub fn fabric_devices(&self) -> Option<u32> {
+        let link = self.interconnect.as_deref()?;
+        let shape = self.interconnect_topology.as_deref()?;
+        let joins = !matches!(link, "pcie" | "none" | "upi") && !matches!(shape, "bridge" | "pcie-tree" | "none");
+        self.scaleup_domain.or(self.max_per_node).filter(|&devices| joins && devices > 1)
+    }
+
+    /// The rate that a dense kernel reaches, TFLOPS: dense peak times the measured (else assumed) efficiency.
+    pub fn achieved_tflops(&self, precision: &str) -> Option<f64> {
+        let efficiency = self.efficiency.get(precision).unwrap_or(&self.default_efficiency);
+        self.rates.get(precision).map(|peak| peak * efficiency)
+    }
+}
+
+/// The catalog as the core sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profiles {
+    /// Digest of the catalog's data; part of every trace id.
+    pub digest: String,
+    /// Resource keys of device plugins by vendor: a taint on one of them is meant for steps that use the devices.
+    pub resource_keys: IndexMap<String, Vec<String>>,
+    /// All profiles.
+    pub entries: Vec<Profile>,
+}
+
+impl Profiles {
+    /// Reads the JSON form.
+    pub fn from_json(text: &[u8]) -> Result<Self> {
+        let profiles: Self =
+            serde_json::from_slice(text).map_err(|e| Error::document("", format!("catalog: {e}")))?;
+        for profile in &profiles.entries {
+            let figures = profile.rates.values().chain(profile.efficiency.values());
+            if figures.chain([&profile.default_efficiency]).any(|x| !x.is_finite() || *x < 0.0) {
+                let message = format!("catalog: {} has a rate that is negative or not a number", profile.sku);
+                return Err(Error::document("", message));
+            }
+        }
+        Ok(profiles)
+    }
+
+    /// The profile of a catalog key.
+    pub fn get(&self, sku: &str) -> Option<&Profile> {
+        self.entries.iter().find(|profile| profile.sku == sku)
+    }
+}

@@ -1,0 +1,84 @@
+//! Why a choice is refused, node by node, gathered for a person to read.
+
+use indexmap::IndexMap;
+
+use crate::codes::Code;
+use crate::decision::Reason;
+use crate::filter::{self, KindFit, Misfit, View};
+use crate::fleet::Fleet;
+use crate::request::Choice;
+use crate::units::NodeIdx;
+
+/// A misfit on a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Where.
+    pub node: NodeIdx,
+    /// Why.
+    pub misfit: Misfit,
+    /// Whether it holds on an empty fleet too.
+    pub is_permanent: bool,
+}
+
+/// Whether a node takes a choice now, and if not, why.
+pub fn refusal(fleet: &Fleet, node: NodeIdx, choice: &Choice, fit: &KindFit) -> Option<Refusal> {
+    let (inventory, capacity, this) = (fleet.inventory(), fleet.capacity(), fleet.node(node));
+    if let Some(misfit) = filter::never(inventory, this, choice, fit) {
+        return Some(Refusal { node, misfit, is_permanent: true });
+    }
+    let view = View {
+        free_milli: |at| capacity.free_milli[at],
+        cpu_milli: capacity.free_cpu_milli[node.at()],
+        memory_mib: capacity.free_memory_mib[node.at()],
+    };
+    let misfit = filter::not_now(inventory, this, choice, fit, &view)?;
+    Some(Refusal { node, misfit, is_permanent: false })
+}
+
+/// All refusals of a choice, in the order of the nodes.
+pub fn refusals(fleet: &Fleet, choice: &Choice, fit: &KindFit) -> Vec<Refusal> {
+    let states = fleet.states();
+    let mut by_state: Vec<Option<Refusal>> = vec![None; states.len()];
+    for node in states.representatives() {
+        by_state[states.index(node)] = refusal(fleet, node, choice, fit);
+    }
+    let nodes = (0..fleet.inventory().nodes.len()).map(NodeIdx::new);
+    let mut all: Vec<Refusal> =
+        nodes.filter_map(|node| by_state[states.index(node)].map(|refusal| Refusal { node, ..refusal })).collect();
+    mark_fragmented(&mut all, choice);
+    all
+}
+
+/// Too few devices on each node, but enough on all of them together, is another matter than too few.
+fn mark_fragmented(refusals: &mut [Refusal], choice: &Choice) {
+    let is_split = |r: &Refusal| !r.is_permanent && r.misfit.code == Code::CountShort && r.misfit.have > Some(0);
+    let together: u64 = refusals.iter().filter(|r| is_split(r)).filter_map(|r| r.misfit.have).sum();
+    if together >= u64::from(choice.count) {
+        refusals.iter_mut().filter(|r| is_split(r)).for_each(|r| r.misfit.code = Code::Fragmented);
+    }
+}
+
+/// Gathers refusals with equal numbers, nearest miss first, then by the first node.
+pub fn gather(fleet: &Fleet, index: usize, choice: &Choice, refusals: &[Refusal]) -> Vec<Reason> {
+    let mut groups: IndexMap<(Misfit, bool), Vec<String>> = IndexMap::new();
+    for refusal in refusals {
+        let name = fleet.node(refusal.node).name.clone();
+        groups.entry((refusal.misfit, refusal.is_permanent)).or_default().push(name);
+    }
+    let mut reasons: Vec<Reason> = groups
+        .into_iter()
+        .map(|((misfit, is_permanent), nodes)| Reason {
+            choice: choice.label.clone(),
+            choice_index: index,
+            code: misfit.code,
+            nodes,
+            have: misfit.have,
+            want: misfit.want,
+            is_permanent,
+            advice: misfit.code.entry().advice.clone(),
+        })
+        .collect();
+    // Stable, so equal ones keep the order of their first nodes.
+    reasons.sort_by_key(|r| (r.is_permanent, std::cmp::Reverse((r.code, r.have))));
+    reasons
+}

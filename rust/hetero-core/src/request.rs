@@ -1,0 +1,146 @@
+//! A compiled requirement: nothing left to parse or to look up by spelling.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::profile::Class;
+use crate::units::WHOLE_MILLI;
+
+/// How a precision must be supported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Path {
+    /// A hardware matrix path at full rate.
+    Native,
+    /// Storage is enough: weights are widened to fp16 or bf16 on the way in.
+    Weight,
+    /// Any of these, a slow native path included.
+    Any,
+}
+
+/// A precision and how it must be supported.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrecisionNeed {
+    /// Precision word, as `fp8`.
+    pub word: String,
+    /// How.
+    pub path: Path,
+}
+
+/// A link that all chosen devices must share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "kind", content = "brand")]
+pub enum Link {
+    /// One scale-up island of any brand.
+    Fabric,
+    /// One scale-up island of this brand, as the catalog spells it.
+    Brand(String),
+}
+
+/// A name that a person wrote, with what it stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Name {
+    /// Catalog keys that the name means.
+    pub skus: Vec<String>,
+    /// Models outside the catalog that the name means.
+    pub models: Vec<String>,
+    /// Vendor whose every model is meant.
+    pub vendor: Option<String>,
+    /// Hardware partition.
+    pub partition: Option<String>,
+}
+
+/// One alternative of a request. `None` asks nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Choice {
+    /// What a person calls it, as `MI300X`.
+    pub label: String,
+    /// Broad kind; `None` is any accelerator.
+    pub class: Option<Class>,
+    /// Vendor word.
+    pub vendor: Option<String>,
+    /// Equally good names; none means any model.
+    pub names: Vec<Name>,
+    /// Devices in all; 0 for a step that asks for CPU only.
+    pub count: u32,
+    /// Share of each device, thousandths.
+    pub share_milli: u16,
+    /// Least nominal memory of what is granted of each device.
+    pub memory_floor_mib: Option<u64>,
+    /// Most nominal memory of a device.
+    pub memory_ceiling_mib: Option<u64>,
+    /// Least memory that a device reports.
+    pub usable_floor_mib: Option<u64>,
+    /// Precisions needed, all of them.
+    pub precisions: Vec<PrecisionNeed>,
+    /// Link needed.
+    pub link: Option<Link>,
+    /// Least link bandwidth of a device, all directions and peers added, decimal MB/s.
+    pub link_floor_mbps: Option<u64>,
+    /// Least dense peak rate in the first precision (bf16 when none is asked), TFLOPS.
+    pub compute_floor_tflops: Option<f64>,
+    /// Least memory bandwidth, decimal MB/s.
+    pub bandwidth_floor_mbps: Option<u64>,
+    /// CPU, thousandths of a core.
+    pub cpu_milli: u64,
+    /// Host memory.
+    pub host_memory_mib: u64,
+}
+
+impl Choice {
+    /// Whether the step takes no device.
+    pub fn is_cpu_only(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The precision by which speed is compared: the first one asked, else bf16.
+    pub fn rate_precision(&self) -> &str {
+        self.precisions.first().map_or("bf16", |need| need.word.as_str())
+    }
+
+    /// Nominal memory that a whole device needs so that the granted share meets the floor.
+    pub fn device_floor_mib(&self) -> Option<u64> {
+        let share = u64::from(self.share_milli.max(1));
+        self.memory_floor_mib.map(|floor| floor.saturating_mul(u64::from(WHOLE_MILLI)).div_ceil(share))
+    }
+}
+
+/// A compiled requirement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The canonical text of the requirement.
+    pub requirement: String,
+    /// Alternatives, best first.
+    pub choices: Vec<Choice>,
+}
+
+impl Request {
+    /// Reads the JSON form and checks what the placer relies on.
+    pub fn from_json(text: &[u8]) -> Result<Self> {
+        let request: Self = serde_json::from_slice(text).map_err(|e| Error::InvalidRequest { message: e.to_string() })?;
+        if request.choices.is_empty() {
+            return Err(Error::InvalidRequest { message: "a request has at least one choice".to_owned() });
+        }
+        request.choices.iter().try_for_each(check)?;
+        Ok(request)
+    }
+}
+
+/// Checks what the placer relies on in a choice.
+pub(crate) fn check(choice: &Choice) -> Result<()> {
+    let refuse = |message: &str| Err(Error::InvalidRequest { message: format!("{}: {message}", choice.label) });
+    if choice.share_milli == 0 || choice.share_milli > WHOLE_MILLI {
+        return refuse("a share is 1 to 1000 thousandths");
+    }
+    if choice.share_milli < WHOLE_MILLI && choice.count != 1 {
+        return refuse("a share is of one device; ask for whole devices to get several");
+    }
+    if choice.compute_floor_tflops.is_some_and(|floor| !floor.is_finite() || floor < 0.0) {
+        return refuse("the compute floor is negative or not a number");
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! Scores: four terms, each 0..=1 before its weight, one file each. Weights are data.
+
+pub mod fragmentation;
+pub mod performance;
+pub mod power;
+pub mod topology;
+
+use serde::{Deserialize, Serialize};
+
+use crate::decision::Term;
+use crate::error::{Error, Result};
+use crate::fleet::Fleet;
+use crate::request::Choice;
+use crate::units::NodeIdx;
+
+/// How much each term counts. Only the proportions matter: the weights that apply are scaled to add up to 100.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Weights {
+    /// Speed, up to what the step needs.
+    pub performance: u32,
+    /// Nearness of the chosen devices; left out for steps of one device.
+    pub topology: u32,
+    /// What the rest of the node is still good for.
+    pub fragmentation: u32,
+    /// Power headroom.
+    pub power: u32,
+}
+
+/// Weights of the policy `aware`.
+pub const AWARE: Weights = Weights { performance: 50, topology: 25, fragmentation: 15, power: 10 };
+
+impl Weights {
+    /// Reads the JSON form; all zero would leave nothing to compare.
+    pub fn from_json(text: &[u8]) -> Result<Self> {
+        let refuse = |message: String| Error::InvalidRequest { message: format!("weights: {message}") };
+        let weights: Self = serde_json::from_slice(text).map_err(|e| refuse(e.to_string()))?;
+        let all = [weights.performance, weights.topology, weights.fragmentation, weights.power];
+        if all.iter().any(|&weight| weight > 1000) || weights.performance + weights.fragmentation + weights.power == 0 {
+            return Err(refuse("each is 0 to 1000, and not all but topology may be 0".to_owned()));
+        }
+        Ok(weights)
+    }
+}
+
+/// Values of the terms for one way to serve a request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Values {
+    /// See [`performance`].
+    pub performance: f64,
+    /// See [`topology`]; `None` when it does not apply.
+    pub topology: Option<f64>,
+    /// See [`fragmentation`].
+    pub fragmentation: f64,
+    /// See [`power`].
+    pub power: f64,
+}
+
+/// One way to serve a choice: a node and some of its devices, by their positions in the columns.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// Where.
+    pub node: NodeIdx,
+    /// Which.
+    pub devices: &'a [usize],
+}
+
+/// The values of all terms for one candidate.
+pub fn values(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>) -> Values {
+    Values {
+        performance: performance::value(fleet, choice, candidate),
+        topology: topology::value(fleet, candidate),
+        fragmentation: fragmentation::value(fragmentation::added_milli(fleet, choice, candidate)),
+        power: power::VALUE,
+    }
+}
+
+impl Values {
+    fn weighted(&self, weights: &Weights) -> [(&'static str, f64, u32); 4] {
+        let topology = self.topology.map_or(0, |_| weights.topology);
+        [
+            ("performance", self.performance, weights.performance),
+            ("topology", self.topology.unwrap_or(0.0), topology),
+            ("fragmentation", self.fragmentation, weights.fragmentation),
+            ("power", self.power, weights.power),
+        ]
+    }
+
+    /// The score, 0..=100.
+    pub fn total(&self, weights: &Weights) -> f64 {
+        let terms = self.weighted(weights);
+        let all: u32 = terms.iter().map(|(_, _, weight)| weight).sum();
+        let sum: f64 = terms.iter().map(|(_, value, weight)| value * f64::from(*weight)).sum();
+        sum * 100.0 / f64::from(all)
+    }
+
+    /// The terms that apply, for a person to read.
+    pub fn terms(&self, fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, weights: &Weights) -> Vec<Term> {
+        let terms = self.weighted(weights);
+        let all: u32 = terms.iter().map(|(_, _, weight)| weight).sum();
+        let applies = |name: &str| name != "topology" || self.topology.is_some();
+        let shown = terms.iter().filter(|(name, _, _)| applies(name));
+        shown
+            .map(|&(name, value, weight)| {
+                let weight = f64::from(weight) * 100.0 / f64::from(all);
+                let why = match name {
+                    "performance" => performance::why(choice),
+                    "topology" => topology::why(fleet, candidate),
+                    "fragmentation" => fragmentation::why(fleet, choice, candidate),
+                    _ => power::WHY.to_owned(),
+                };
+                Term { name: name.to_owned(), value: round(value), weight: round(weight), points: round(value * weight), why }
+            })
+            .collect()
+    }
+}
+
+/// Four decimals: what a person may want to compare, without the noise of division.
+pub fn round(x: f64) -> f64 {
+    (x * 10_000.0).round() / 10_000.0
+}
+
+/// Maps a rate to 0..1 with one half at `reference`, so that a faster entry in the catalog moves no other score.
+pub(crate) fn saturating(rate: f64, reference: f64) -> f64 {
+    rate / (rate + reference)
+}

@@ -1,0 +1,100 @@
+//! Decisions in words, as plain text.
+
+use std::fmt::Write as _;
+
+use crate::decision::{Decision, Grant, NoFit, Placement, Reason, Term, Verdict};
+
+/// Names of nodes shown before the rest is only counted.
+const NODES_SHOWN: usize = 4;
+
+/// Where the step goes and what the score is made of, or why it goes nowhere.
+pub fn why(decision: &Decision) -> String {
+    match decision {
+        Decision::Placement(placement) => placed(placement),
+        Decision::NoFit(no_fit) => refused(no_fit),
+    }
+}
+
+fn placed(placement: &Placement) -> String {
+    let mut text = String::new();
+    let verdict = match placement.verdict {
+        Verdict::Degraded => format!("degraded to {} (choice {})", placement.choice, placement.choice_index + 1),
+        _ => format!("placed on {}", placement.choice),
+    };
+    let _ = writeln!(text, "{verdict}: {}", granted_words(placement));
+    let _ = writeln!(text, "  score {:.1} of 100, policy {}, mix {}", placement.score, placement.policy, placement.mix);
+    for term in &placement.terms {
+        let _ = writeln!(text, "{}", term_line(term));
+    }
+    if placement.verdict == Verdict::Degraded {
+        let performance = &placement.performance;
+        let ratio = performance.ratio.map_or("unknown".to_owned(), |ratio| format!("{ratio:.2}"));
+        let _ = writeln!(text, "  speed relative to the first choice: {ratio} ({})", performance.source);
+    }
+    text.push_str(&reason_lines(&placement.reasons));
+    let _ = writeln!(text, "  trace {}", placement.trace_id);
+    text
+}
+
+fn granted_words(placement: &Placement) -> String {
+    let node = placement.nodes.join(", ");
+    let Some(granted) = &placement.granted else {
+        return format!("{} cores of {node}", placement.cpu_milli as f64 / 1000.0);
+    };
+    let name = granted.sku.as_deref().or(granted.model.as_deref()).unwrap_or("unknown device");
+    let ids = |grants: &[Grant]| grants.iter().map(|grant| grant.id.to_string()).collect::<Vec<_>>().join(",");
+    let share = placement.share_milli();
+    let amount =
+        if share < 1000 { format!("{share}/1000 of 1") } else { placement.devices.len().to_string() };
+    format!("{amount} x {name} on {node}, devices {}", ids(&placement.devices))
+}
+
+/// One term as `value x weight = points`.
+pub fn term_line(term: &Term) -> String {
+    format!("    {:<13} {:.3} x {:>5.1} = {:>5.1}  {}", term.name, term.value, term.weight, term.points, term.why)
+}
+
+fn refused(no_fit: &NoFit) -> String {
+    let mut text = String::new();
+    let _ = match no_fit.verdict {
+        Verdict::Impossible => writeln!(text, "impossible: no node could ever take {}, even empty", no_fit.requirement),
+        _ => writeln!(text, "busy: {} would fit, but not now", no_fit.requirement),
+    };
+    text.push_str(&reason_lines(&no_fit.reasons));
+    if let Some(nearest) = &no_fit.nearest {
+        let numbers = numbers(nearest.have, nearest.want);
+        let _ = writeln!(text, "  nearest: {} on {}: {}{numbers}", nearest.choice, nearest.node, nearest.code.name());
+        for change in &nearest.changes {
+            let _ = writeln!(text, "  would fit now: {}", change.text);
+        }
+    } else {
+        text.push_str("  the fleet has no nodes\n");
+    }
+    let _ = writeln!(text, "  trace {}", no_fit.trace_id);
+    text
+}
+
+/// One line per reason, with the nodes, and the advice of each code once.
+pub fn reason_lines(reasons: &[Reason]) -> String {
+    let mut text = String::new();
+    let mut advised = Vec::new();
+    for reason in reasons {
+        let numbers = numbers(reason.have, reason.want);
+        let (shown, rest) = reason.nodes.split_at(reason.nodes.len().min(NODES_SHOWN));
+        let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        let _ = writeln!(text, "  {}: {}{numbers} on {}{more}", reason.choice, reason.code.name(), shown.join(", "));
+        if !advised.contains(&reason.code) {
+            advised.push(reason.code);
+            let _ = writeln!(text, "      {}", reason.advice);
+        }
+    }
+    text
+}
+
+fn numbers(have: Option<u64>, want: Option<u64>) -> String {
+    match (have, want) {
+        (Some(have), Some(want)) => format!(" ({have} of {want})"),
+        (None, Some(want)) => format!(" (unknown of {want})"),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,240 @@
+//! Decisions as small frozen objects: a `Placement` or a `NoFit`, both a `Decision`.
+
+use hetero_core::{Decision as Core, NoFit as CoreNoFit, Placement as CorePlacement, Verdict};
+use pyo3::prelude::*;
+
+use crate::errors::InvalidDocument;
+
+/// The answer to a question: a `Placement` or a `NoFit`.
+#[pyclass(frozen, subclass, module = "hetero_ops._core")]
+pub(crate) struct Decision(Core);
+
+/// Where a step goes.
+#[pyclass(frozen, extends = Decision, module = "hetero_ops._core")]
+pub(crate) struct Placement;
+
+/// Why a step goes nowhere.
+#[pyclass(frozen, extends = Decision, module = "hetero_ops._core")]
+pub(crate) struct NoFit;
+
+/// One granted device.
+#[pyclass(frozen, get_all, module = "hetero_ops._core")]
+pub(crate) struct Grant {
+    /// Node.
+    node: String,
+    /// Id within the node.
+    id: u32,
+    /// UUID, where known.
+    uuid: Option<String>,
+    /// Share granted, thousandths of the device.
+    share_milli: u16,
+}
+
+/// The Python object for a decision of the core.
+pub(crate) fn to_python(py: Python<'_>, decision: Core) -> PyResult<Py<PyAny>> {
+    let is_placement = matches!(decision, Core::Placement(_));
+    let base = PyClassInitializer::from(Decision(decision));
+    Ok(if is_placement {
+        Bound::new(py, base.add_subclass(Placement))?.into_any().unbind()
+    } else {
+        Bound::new(py, base.add_subclass(NoFit))?.into_any().unbind()
+    })
+}
+
+fn json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("a decision has string keys and finite numbers only")
+}
+
+#[pymethods]
+impl Decision {
+    /// Whether the step can run.
+    #[getter]
+    fn ok(&self) -> bool {
+        matches!(self.0, Core::Placement(_))
+    }
+
+    /// `placed`, `degraded`, `busy` or `impossible`.
+    #[getter]
+    fn verdict(&self) -> &'static str {
+        match self.0.verdict() {
+            Verdict::Placed => "placed",
+            Verdict::Degraded => "degraded",
+            Verdict::Busy => "busy",
+            Verdict::Impossible => "impossible",
+        }
+    }
+
+    /// Canonical text of the requirement.
+    #[getter]
+    fn requirement(&self) -> &str {
+        match &self.0 {
+            Core::Placement(placement) => &placement.requirement,
+            Core::NoFit(no_fit) => &no_fit.requirement,
+        }
+    }
+
+    /// Digest of the question: the same question has the same id.
+    #[getter]
+    fn trace_id(&self) -> &str {
+        match &self.0 {
+            Core::Placement(placement) => &placement.trace_id,
+            Core::NoFit(no_fit) => &no_fit.trace_id,
+        }
+    }
+
+    /// The decision in words: where, the terms of the score, and why not elsewhere.
+    fn why(&self) -> String {
+        hetero_core::why::why(&self.0)
+    }
+
+    /// The decision as JSON.
+    fn to_json(&self) -> String {
+        json(&self.0)
+    }
+
+    /// Reads what `to_json` wrote. Raises InvalidDocument for anything else.
+    #[staticmethod]
+    fn from_json(py: Python<'_>, text: &str) -> PyResult<Py<PyAny>> {
+        let refuse = |e: serde_json::Error| InvalidDocument::new_err((format!("not a decision: {e}"), "", e.line()));
+        to_python(py, serde_json::from_str(text).map_err(refuse)?)
+    }
+
+    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (String,))> {
+        Ok((slf.py().get_type::<Self>().getattr("from_json")?.unbind(), (slf.get().to_json(),)))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| other.get().0 == self.0)
+    }
+
+    fn __hash__(&self) -> u64 {
+        // The first 64 bits of the trace id: equal decisions answer the same question.
+        u64::from_str_radix(&self.trace_id()[..16], 16).unwrap_or(0)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<{} {:?}>", self.verdict(), self.requirement())
+    }
+}
+
+impl Placement {
+    pub(crate) fn core<'a>(slf: &'a Bound<'_, Self>) -> &'a CorePlacement {
+        match &slf.as_super().get().0 {
+            Core::Placement(placement) => placement,
+            Core::NoFit(_) => unreachable!("a Placement is made of a placement only"),
+        }
+    }
+}
+
+#[pymethods]
+impl Placement {
+    /// The choice that was granted, as `MI300X`.
+    #[getter]
+    fn choice(slf: &Bound<'_, Self>) -> String {
+        Self::core(slf).choice.clone()
+    }
+
+    /// Its place in the order of choices, from 0.
+    #[getter]
+    fn choice_index(slf: &Bound<'_, Self>) -> usize {
+        Self::core(slf).choice_index
+    }
+
+    /// 0..=100.
+    #[getter]
+    fn score(slf: &Bound<'_, Self>) -> f64 {
+        Self::core(slf).score
+    }
+
+    /// Cluster.
+    #[getter]
+    fn cluster(slf: &Bound<'_, Self>) -> String {
+        Self::core(slf).cluster.clone()
+    }
+
+    /// Names of the nodes.
+    #[getter]
+    fn nodes(slf: &Bound<'_, Self>) -> Vec<String> {
+        Self::core(slf).nodes.clone()
+    }
+
+    /// Granted devices; none for a step that asks for CPU only.
+    #[getter]
+    fn devices(slf: &Bound<'_, Self>) -> Vec<Grant> {
+        let grants = Self::core(slf).devices.iter();
+        grants
+            .map(|grant| Grant {
+                node: grant.node.clone(),
+                id: grant.id,
+                uuid: grant.uuid.clone(),
+                share_milli: grant.share_milli,
+            })
+            .collect()
+    }
+
+    /// CPU granted, thousandths of a core; 0 where none was asked.
+    #[getter]
+    fn cpu_milli(slf: &Bound<'_, Self>) -> u64 {
+        Self::core(slf).cpu_milli
+    }
+
+    /// Vendor of the granted devices; None for CPU only, or unknown.
+    #[getter]
+    fn vendor(slf: &Bound<'_, Self>) -> Option<String> {
+        Self::core(slf).granted.as_ref()?.vendor.clone()
+    }
+
+    /// Broad kind of the granted devices, as `gpu`; None for CPU only, or unknown.
+    #[getter]
+    fn accelerator_class(slf: &Bound<'_, Self>) -> Option<&'static str> {
+        Self::core(slf).granted.as_ref()?.class.map(hetero_core::profile::Class::word)
+    }
+
+    /// Catalog key of the granted devices; None for CPU only, or outside the catalog.
+    #[getter]
+    fn sku(slf: &Bound<'_, Self>) -> Option<String> {
+        Self::core(slf).granted.as_ref()?.sku.clone()
+    }
+
+    /// Model of the granted devices; None for CPU only, or unknown.
+    #[getter]
+    fn model(slf: &Bound<'_, Self>) -> Option<String> {
+        Self::core(slf).granted.as_ref()?.model.clone()
+    }
+
+    /// Memory granted on each device, MiB; None for CPU only, or unknown.
+    #[getter]
+    fn memory_mib(slf: &Bound<'_, Self>) -> Option<u64> {
+        Self::core(slf).granted.as_ref()?.memory_mib
+    }
+
+    /// Precision granted; None where none was asked.
+    #[getter]
+    fn precision(slf: &Bound<'_, Self>) -> Option<String> {
+        Self::core(slf).precision.clone()
+    }
+}
+
+impl NoFit {
+    fn core<'a>(slf: &'a Bound<'_, Self>) -> &'a CoreNoFit {
+        match &slf.as_super().get().0 {
+            Core::NoFit(no_fit) => no_fit,
+            Core::Placement(_) => unreachable!("a NoFit is made of a no-fit only"),
+        }
+    }
+}
+
+#[pymethods]
+impl NoFit {
+    /// The codes of all reasons, nearest miss first, each once.
+    #[getter]
+    fn codes(slf: &Bound<'_, Self>) -> Vec<String> {
+        let mut codes: Vec<String> = Vec::new();
+        for code in Self::core(slf).reasons.iter().map(|reason| reason.code.name()) {
+            if !codes.contains(&code) {
+                codes.push(code);
+            }
+        }
+        codes
+    }
+}

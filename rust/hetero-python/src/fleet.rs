@@ -1,0 +1,147 @@
+//! The fleet: state stays on this side, behind a lock that is only taken while detached from the interpreter.
+
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use hetero_core::document::FleetDocument;
+use hetero_core::profile::Profiles;
+use hetero_core::score::Weights;
+use hetero_core::{Fleet as Core, HoldId, Question};
+use pyo3::prelude::*;
+
+use crate::decision::{Placement, to_python};
+use crate::detached;
+use crate::request::Request;
+
+/// All clusters: built once, changed by small steps, asked many times. Safe to share between threads.
+#[pyclass(frozen, module = "hetero_ops._core")]
+pub(crate) struct Fleet(RwLock<Core>);
+
+impl Fleet {
+    fn read(&self) -> RwLockReadGuard<'_, Core> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Core> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ask(policy: &str, seed: u64, key: &str, weights: Option<&[u8]>) -> hetero_core::Result<Question> {
+        let weights = weights.map_or(Ok(hetero_core::score::AWARE), Weights::from_json)?;
+        Ok(Question { policy: policy.to_owned(), weights, seed, key: key.to_owned() })
+    }
+}
+
+fn json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("reports have string keys and finite numbers only")
+}
+
+#[pymethods]
+impl Fleet {
+    /// Builds a fleet from a fleet document and the catalog, both as JSON.
+    ///
+    /// Raises InvalidDocument with the place in the document when it is wrong.
+    #[new]
+    fn new(py: Python<'_>, document: &[u8], profiles: &[u8]) -> PyResult<Self> {
+        let build = || Core::new(FleetDocument::from_json(document)?, Profiles::from_json(profiles)?);
+        detached(py, build).map(|fleet| Self(RwLock::new(fleet)))
+    }
+
+    /// Reads a snapshot that `to_json` wrote.
+    #[staticmethod]
+    fn from_json(py: Python<'_>, text: &[u8]) -> PyResult<Self> {
+        detached(py, || Core::from_json(text)).map(|fleet| Self(RwLock::new(fleet)))
+    }
+
+    /// The whole state, holds included, as JSON bytes.
+    fn to_json(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        detached(py, || Ok(self.read().to_json().into_bytes()))
+    }
+
+    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (Py<PyAny>,))> {
+        let text = pyo3::types::PyBytes::new(slf.py(), &slf.get().to_json(slf.py())?);
+        Ok((slf.get_type().getattr("from_json")?.unbind(), (text.into_any().unbind(),)))
+    }
+
+    /// The best placement, or the reasons for none. Changes nothing.
+    #[pyo3(signature = (request, *, policy = "aware", seed = 0, key = "", weights = None))]
+    fn place(
+        &self,
+        py: Python<'_>,
+        request: &Bound<'_, Request>,
+        policy: &str,
+        seed: u64,
+        key: &str,
+        weights: Option<&[u8]>,
+    ) -> PyResult<Py<PyAny>> {
+        let request = &request.get().0;
+        let answer = || hetero_core::place(&self.read(), request, &Self::ask(policy, seed, key, weights)?);
+        to_python(py, detached(py, answer)?)
+    }
+
+    /// The decision with every candidate, every refusal and the counts of each stage, as JSON. Changes nothing.
+    #[pyo3(signature = (request, *, policy = "aware", seed = 0, key = "", weights = None))]
+    fn explain(
+        &self,
+        py: Python<'_>,
+        request: &Bound<'_, Request>,
+        policy: &str,
+        seed: u64,
+        key: &str,
+        weights: Option<&[u8]>,
+    ) -> PyResult<String> {
+        let request = &request.get().0;
+        let tell = || hetero_core::explain(&self.read(), request, &Self::ask(policy, seed, key, weights)?);
+        detached(py, || tell().map(|explanation| json(&explanation)))
+    }
+
+    /// Takes the capacity of a placement; returns the hold.
+    ///
+    /// Raises StalePlacement when a device that it names changed since.
+    fn commit(&self, py: Python<'_>, placement: &Bound<'_, Placement>) -> PyResult<u64> {
+        let placement = Placement::core(placement);
+        detached(py, || self.write().commit(placement).map(|hold| hold.0))
+    }
+
+    /// Gives the capacity of a hold back. Raises UnknownHold when there is no such hold.
+    fn release(&self, py: Python<'_>, hold: u64) -> PyResult<()> {
+        detached(py, || self.write().release(HoldId(hold)))
+    }
+
+    /// Fragmentation under the mix in use, as JSON.
+    fn fragmentation(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || Ok(json(&self.read().fragmentation())))
+    }
+
+    /// Devices by pool and kind, as JSON.
+    fn overview(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || Ok(json(&hetero_core::overview::overview(&self.read()))))
+    }
+
+    /// The mix that the document states, as written, as JSON.
+    fn stated_mix(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || Ok(json(&self.read().stated_mix())))
+    }
+
+    /// Measures fragmentation against another mix from now on.
+    fn set_mix(&self, py: Python<'_>, mix: &[u8]) -> PyResult<()> {
+        let refuse = |e: serde_json::Error| hetero_core::Error::InvalidDocument {
+            message: format!("mix: {e}"),
+            path: String::new(),
+            line: None,
+        };
+        detached(py, || self.write().set_mix(serde_json::from_slice(mix).map_err(refuse)?))
+    }
+
+    /// Models in the fleet that the catalog does not have.
+    fn foreign_models(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let foreign = || {
+            let fleet = self.read();
+            let kinds = fleet.inventory().kinds.iter().filter(|kind| kind.sku.is_none());
+            let mut models: Vec<String> = kinds.filter_map(|kind| kind.model.clone()).collect();
+            models.sort_unstable();
+            models.dedup();
+            Ok(models)
+        };
+        detached(py, foreign)
+    }
+}

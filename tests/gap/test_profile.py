@@ -1,0 +1,139 @@
+import json
+
+import pytest
+from pydantic import ValidationError
+
+from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.profile import Profile
+from hetero_ops.gap.words import PRECISIONS, PrecisionWord
+
+CATALOG = Catalog.builtin()
+
+
+@pytest.mark.parametrize(
+    ("sku", "precision", "tflops"),
+    [
+        ("H100-SXM5-80GB", "bf16", 989.4),
+        ("H100-SXM5-80GB", "fp8", 1978.9),
+        ("H100-SXM5-80GB", "fp64", 66.9),
+        ("A100-SXM4-80GB", "fp8", 0),
+        ("MI300X", "bf16", 1307.4),
+        ("MI250", "bf16", 181.05),
+        ("Gaudi3-HL-325L", "bf16", 1677),
+        ("Xeon-8480P-AMX", "fp16", None),
+    ],
+)
+def test_rates_are_dense_and_of_one_device(sku: str, precision: PrecisionWord, tflops: float | None) -> None:
+    assert CATALOG[sku].rates.of(precision) == tflops
+
+
+@pytest.mark.parametrize(
+    ("sku", "precision", "support"),
+    [
+        ("H100-SXM5-80GB", "fp8", "native"),
+        ("A100-SXM4-80GB", "fp8", "unsupported"),
+        ("B300-SXM6-270GB", "int8", "degraded"),
+        ("T4", "bf16", "unsupported"),
+        ("MI355X", "tf32", "unsupported"),
+        ("Groq-LPU-v1", "fp32", None),
+    ],
+)
+def test_support_has_three_values_and_unknown(sku: str, precision: PrecisionWord, support: str | None) -> None:
+    assert CATALOG[sku].precisions.of(precision) == support
+
+
+@pytest.mark.parametrize(
+    ("sku", "memory_mib", "package_mib"),
+    [
+        ("Gaudi3-HL-325L", 128 * 1024, 128 * 1024),
+        ("MI300X", 192 * 1024, 192 * 1024),
+        ("MI250X", 64 * 1024, 128 * 1024),
+        ("AIC100-Ultra", 32 * 1024, 128 * 1024),
+        ("Groq-LPU-v1", 230, 230),
+        ("Xeon-8480P-AMX", None, None),
+    ],
+)
+def test_memory_is_that_of_one_schedulable_device(sku: str, memory_mib: int | None, package_mib: int | None) -> None:
+    assert (CATALOG[sku].memory_mib, CATALOG[sku].package_memory_mib) == (memory_mib, package_mib)
+
+
+def test_a_known_rate_and_the_support_never_contradict() -> None:
+    for profile in CATALOG:
+        for word in PRECISIONS:
+            rate, support = profile.rates.of(word), profile.precisions.of(word)
+            assert rate is None or (rate == 0) == (support == "unsupported"), (profile.sku, word)
+
+
+def test_the_best_measured_efficiency_is_kept_by_precision() -> None:
+    assert CATALOG["H100-SXM5-80GB"].achieved_efficiency == {"bf16": 0.803, "fp8": 0.709}
+    assert CATALOG["RTX-5090"].achieved_efficiency["fp4"] == 0.965
+    assert CATALOG["Max-1550"].achieved_efficiency["bf16"] == 0.651
+
+
+@pytest.mark.parametrize(
+    ("sku", "ratio"), [("T4", 0.75), ("MI300X", 0.60), ("MI355X", 0.60), ("MI210", 0.65), ("Gaudi2-HL-225", 0.65)]
+)
+def test_what_was_not_measured_has_the_vendors_ratio(sku: str, ratio: float) -> None:
+    assert CATALOG[sku].default_efficiency == ratio
+
+
+def test_the_core_gets_one_device_in_whole_units() -> None:
+    assert CATALOG["A100-SXM4-80GB"].for_core() == {
+        "sku": "A100-SXM4-80GB",
+        "vendor": "nvidia",
+        "class": "gpu",
+        "model": "A100 80GB",
+        "memory_mib": 81920,
+        "bandwidth_mbps": 2_039_000,
+        "rates": {
+            "fp64": 19.5,
+            "fp32": 19.5,
+            "tf32": 156,
+            "bf16": 312,
+            "fp16": 312,
+            "int8": 624,
+            "int4": 1248,
+        },
+        "precisions": {
+            "fp64": "native",
+            "fp32": "native",
+            "tf32": "native",
+            "bf16": "native",
+            "fp16": "native",
+            "fp8": "unsupported",
+            "fp6": "unsupported",
+            "fp4": "unsupported",
+            "int8": "native",
+            "int4": "native",
+        },
+        "efficiency": {"bf16": 0.869},
+        "default_efficiency": 0.75,
+        "interconnect": "nvlink",
+        "interconnect_topology": "nvswitch",
+        "interconnect_mbps": 600_000,
+        "pair_mbps": 600_000,
+        "tdp_mw": 400_000,
+        "max_per_node": 8,
+        "scaleup_domain": 8,
+    }
+
+
+def test_unknown_reaches_the_core_as_none_and_everything_is_json() -> None:
+    for profile in CATALOG:
+        assert json.loads(json.dumps(profile.for_core(), allow_nan=False)) == profile.for_core()
+    core = CATALOG["MR-V100"].for_core()
+    assert core["bandwidth_mbps"] is None
+    assert core["pair_mbps"] is None
+
+
+def test_a_profile_is_frozen_and_hashable() -> None:
+    profile = CATALOG["T4"]
+    assert hash(profile) == hash(profile.model_copy())
+    with pytest.raises(ValidationError, match="frozen"):
+        profile.sku = "T5"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("field", ["bandwidth_mbps", "memory_mib", "tdp_mw", "interconnect_mbps"])
+def test_a_zero_that_means_unknown_is_refused(field: str) -> None:
+    with pytest.raises(ValidationError):
+        Profile.model_validate({**dict(CATALOG["T4"]), field: 0})

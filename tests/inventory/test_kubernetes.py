@@ -1,0 +1,444 @@
+import json
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hetero_ops.errors import InvalidDocument
+from hetero_ops.gap.catalog import Catalog
+from hetero_ops.inventory.document_text import read_text
+from hetero_ops.inventory.kubernetes import Imported, read_cluster
+from tests.inventory.kube import AMD, GFD, codes, imported, node, only_node, pod, text
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "fleets" / "kube-mixed.json"
+
+
+def read_file(path: Path) -> Imported:
+    return read_cluster([read_text(path.read_bytes(), path.name)], Catalog.builtin())
+
+
+def nodes_of(result: Imported) -> dict[str, dict[str, Any]]:
+    return {found["name"]: found for found in result.document["clusters"][0]["nodes"]}
+
+
+def test_a_whole_card_as_one_partition(test_data: Callable[[str], Path]) -> None:
+    result = read_file(test_data("samples/kubernetes-nodes/a100-mig-7g-mixed.yaml"))
+    found = only_node(result)
+
+    assert found["devices"] == [{"sku": "A100-SXM4-40GB", "partition": "7g.40gb", "memory_mib": 40192, "count": 1}]
+    assert found["driver"] == {"nvidia": "520.56.06", "cuda": "11.8"}
+    assert (found["cpu_milli"], found["memory_mib"]) == (12000, 85376)
+    assert result.findings == ()
+
+
+def test_two_plain_cards(test_data: Callable[[str], Path]) -> None:
+    result = read_file(test_data("samples/kubernetes-nodes/t4-two-plain.yaml"))
+
+    assert only_node(result)["devices"] == [{"sku": "T4", "memory_mib": 15360, "count": 2}]
+    assert result.findings == ()
+
+
+def test_labels_alone_are_no_node(test_data: Callable[[str], Path]) -> None:
+    with pytest.raises(InvalidDocument, match=r"labels of a node.*`kubectl get nodes,pods -A -o json`"):
+        read_file(test_data("samples/kubernetes-nodes/labels-only-h100-mig-mixed.json"))
+
+
+def test_the_same_labels_on_a_node_give_its_partitions(test_data: Callable[[str], Path]) -> None:
+    path = test_data("samples/kubernetes-nodes/labels-only-h100-mig-mixed.json")
+    labels = read_text(path.read_bytes(), path.name).value
+    offered = {"nvidia.com/mig-1g.10gb": "2", "nvidia.com/mig-2g.20gb": "1", "nvidia.com/mig-3g.40gb": "1"}
+    result = imported(node("c", labels, {"nvidia.com/gpu": "0"} | offered))
+
+    sku = {"sku": "H100-SXM5-80GB"}
+    assert only_node(result)["devices"] == [
+        sku | {"partition": "1g.10gb", "memory_mib": 9984, "count": 2},
+        sku | {"partition": "2g.20gb", "memory_mib": 20096, "count": 1},
+        sku | {"partition": "3g.40gb", "memory_mib": 40320, "count": 1},
+    ]
+    assert result.findings == ()
+
+
+def test_a_node_without_a_name_is_one_clear_error(test_data: Callable[[str], Path]) -> None:
+    with pytest.raises(InvalidDocument, match=r"without metadata\.name"):
+        read_file(test_data("samples/kubernetes-nodes/minimal-one-gpu.yaml"))
+
+
+def test_the_packaged_example_is_the_one_that_is_shown() -> None:
+    packaged = files("hetero_ops.inventory") / "data" / "kube-mixed.json"
+
+    assert packaged.read_bytes() == EXAMPLE.read_bytes()
+
+
+def test_the_example_is_a_fleet_of_three_vendors() -> None:
+    result = read_file(EXAMPLE)
+    found = nodes_of(result)
+    devices = {
+        name: [(group["sku"], group["count"]) for group in each.get("devices", [])] for name, each in found.items()
+    }
+    in_use = {name: sum(len(use.get("devices", [])) for use in each.get("used", [])) for name, each in found.items()}
+
+    assert result.document["clusters"][0]["region"] == "eu-west"
+    assert devices == {
+        "amd-mi300x-01": [("MI300X", 8)],
+        "amd-mi300x-02": [("MI300X", 8)],
+        "cpu-01": [],
+        "cpu-02": [],
+        "intel-gaudi-01": [("unknown", 8)],
+        "intel-max-01": [("Max-1550", 4)],
+        "nv-a100-01": [("A100-SXM4-80GB", 4)],
+        "nv-a100-02": [("A100-SXM4-80GB", 4)],
+        "nv-h100-01": [("H100-SXM5-80GB", 8)],
+        "nv-h100-02": [("H100-SXM5-80GB", 8)],
+        "nv-l4-01": [("L4", 4)],
+        "nv-t4-01": [("T4", 4)],
+    }
+    assert {name: count for name, count in in_use.items() if count} == {
+        "amd-mi300x-02": 3,
+        "intel-max-01": 1,
+        "nv-a100-01": 2,
+        "nv-h100-01": 4,
+        "nv-h100-02": 4,
+        "nv-t4-01": 1,
+    }
+    assert codes(result) == ["UNLABELLED"]
+    assert found["nv-h100-01"]["taints"] == [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]
+    assert found["nv-h100-01"]["used"][1] == {
+        "owner": "pod team-a/train-llm-0",
+        "devices": [0, 1, 2, 3],
+        "cpu_milli": 64000,
+        "memory_mib": 786432,
+        "since": "2026-11-29T06:30:00Z",
+        "priority": 100,
+        "assumed": True,
+    }
+
+
+def test_three_vendors_and_an_unlabelled_node_make_one_finding() -> None:
+    result = imported(
+        node("nv", GFD, {"nvidia.com/gpu": "8"}),
+        node("amd", AMD, {"amd.com/gpu": "8"}),
+        node("xe", {"gpu.intel.com/product": "Max_1550"}, {"gpu.intel.com/xe": "4"}),
+        node("bare", {}, {"nvidia.com/gpu": "2"}),
+    )
+
+    assert {name: found["devices"][0]["sku"] for name, found in nodes_of(result).items()} == {
+        "nv": "A100-SXM4-40GB",
+        "amd": "MI300X",
+        "xe": "Max-1550",
+        "bare": "unknown",
+    }
+    assert [(finding.code, finding.node) for finding in result.findings] == [("UNLABELLED", "bare")]
+
+
+def test_a_label_of_another_vendor_names_nothing() -> None:
+    result = imported(node("n", {"cloud.google.com/gke-accelerator": "nvidia-l4"}, {"amd.com/gpu": "1"}))
+
+    assert only_node(result)["devices"] == [{"sku": "unknown", "vendor": "amd", "class": "gpu", "count": 1}]
+
+
+@pytest.mark.parametrize(
+    ("labels", "resources", "sku"),
+    [
+        ({"cloud.google.com/gke-accelerator": "nvidia-l4"}, {"nvidia.com/gpu": "1"}, "L4"),
+        ({"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice"}, {"google.com/tpu": "4"}, "TPU-v6e"),
+        ({"node.kubernetes.io/npu.chip.name": "910B3"}, {"huawei.com/Ascend910": "8"}, "Ascend-910B3"),
+        ({}, {"huawei.com/Ascend910B4": "8"}, "Ascend-910B4"),
+        ({"hetero-ops/product": "Gaudi3-HL-325L"}, {"habana.ai/gaudi": "8"}, "Gaudi3-HL-325L"),
+        ({"gpu.intel.com/device-id.0300-e211.count": "2"}, {"gpu.intel.com/xe": "2"}, "Arc-Pro-B60"),
+        ({"amd.com/gpu.product-name": "AMD_Instinct_MI300X_OAM"}, {"amd.com/gpu": "8"}, "MI300X"),
+    ],
+)
+def test_each_vendor_has_its_own_labels(labels: dict[str, str], resources: dict[str, str], sku: str) -> None:
+    result = imported(node("n", labels, resources))
+
+    assert [group["sku"] for group in only_node(result)["devices"]] == [sku]
+    assert result.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "vendor", "accelerator_class"),
+    [
+        ("habana.ai/gaudi", "intel", "npu"),
+        ("cambricon.com/mlu370", "cambricon", "npu"),
+        ("aws.amazon.com/neuron", "aws", "npu"),
+        ("kunlunxin.com/xpu", "kunlunxin", "npu"),
+        ("metax-tech.com/gpu", "metax", "gpu"),
+    ],
+)
+def test_a_key_alone_gives_vendor_and_class(key: str, vendor: str, accelerator_class: str) -> None:
+    result = imported(node("n", {}, {key: "4"}))
+
+    assert only_node(result)["devices"] == [
+        {"sku": "unknown", "vendor": vendor, "class": accelerator_class, "count": 4}
+    ]
+    assert codes(result) == ["UNLABELLED"]
+
+
+def test_keys_are_matched_whole() -> None:
+    companions = {"nvidia.com/gpumem": "90000", "huawei.com/Ascend910B3-memory": "65536", "rdma/hca": "8"}
+    result = imported(node("n", {}, companions | {"example.com/xpu": "4"}))
+
+    assert "devices" not in only_node(result)
+    assert codes(result) == ["UNKNOWN_RESOURCE"]
+
+
+def test_one_silicon_under_two_keys_is_counted_once() -> None:
+    result = imported(node("n", {}, {"aws.amazon.com/neuron": "16", "aws.amazon.com/neuroncore": "128"}))
+
+    assert [group["count"] for group in only_node(result)["devices"]] == [16]
+
+
+def test_a_product_that_nobody_knows_stays_unknown() -> None:
+    labels = {"nvidia.com/gpu.product": "NVIDIA-XPU-9000", "nvidia.com/gpu.memory": "98304"}
+    result = imported(node("n", labels, {"nvidia.com/gpu": "2"}))
+
+    assert only_node(result)["devices"] == [
+        {
+            "sku": "unknown",
+            "vendor": "nvidia",
+            "class": "gpu",
+            "model": "NVIDIA-XPU-9000",
+            "product": "NVIDIA-XPU-9000",
+            "memory_mib": 98304,
+            "count": 2,
+        }
+    ]
+    assert codes(result) == ["UNKNOWN_DEVICE"]
+
+
+@pytest.mark.parametrize("key", ["nvidia.com/gpu", "nvidia.com/gpu.shared"])
+def test_replicas_are_no_cards(key: str) -> None:
+    labels = GFD | {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB-SHARED", "nvidia.com/gpu.replicas": "4"}
+    result = imported(node("n", labels, {key: "32"}), pod("a", {key: "1"}), pod("b", {key: "1"}))
+    found = only_node(result)
+
+    assert found["devices"] == [{"sku": "A100-SXM4-40GB", "memory_mib": 40960, "count": 8}]
+    assert [(use["devices"], use["share_milli"]) for use in found["used"]] == [([0], 250), ([1], 250)]
+    assert result.findings == ()
+
+
+def test_the_single_strategy_makes_every_unit_a_partition() -> None:
+    labels = GFD | {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb", "nvidia.com/gpu.memory": "4864"}
+    result = imported(node("n", labels | {"nvidia.com/gpu.count": "7"}, {"nvidia.com/gpu": "7"}))
+
+    assert only_node(result)["devices"] == [
+        {"sku": "A100-SXM4-40GB", "partition": "1g.5gb", "memory_mib": 4864, "count": 7}
+    ]
+
+
+def test_a_plus_sign_comes_back_into_the_profile() -> None:
+    result = imported(node("n", GFD | {"nvidia.com/mig.strategy": "mixed"}, {"nvidia.com/mig-1g.5gb.me": "1"}))
+
+    assert only_node(result)["devices"] == [{"sku": "A100-SXM4-40GB", "partition": "1g.5gb+me", "count": 1}]
+
+
+@pytest.mark.parametrize(
+    ("labels", "resources"),
+    [
+        (GFD, {"nvidia.com/gpu": "4"}),  # labels count eight cards
+        (GFD | {"nvidia.com/gpu.memory": "81920"}, {"nvidia.com/gpu": "8"}),  # no A100 of 40 GB has that
+        ({"amd.com/gpu.device-id.74a1": "4", "amd.com/gpu.device-id.740f": "4"}, {"amd.com/gpu": "8"}),
+        (
+            {f"gpu.intel.com/device-id.0380-{device_id}.present": "true" for device_id in ("0bd5", "56c0")},
+            {"gpu.intel.com/i915": "2"},
+        ),
+    ],
+)
+def test_labels_that_cannot_be_true_name_no_model(labels: dict[str, str], resources: dict[str, str]) -> None:
+    result = imported(node("n", labels, resources))
+
+    assert [group["sku"] for group in only_node(result)["devices"]] == ["unknown"]
+    assert codes(result) == ["MODEL_AMBIGUOUS"]
+
+
+def test_a_label_that_changed_without_the_hardware_names_no_model() -> None:
+    other = GFD | {"nvidia.com/gpu.product": "NVIDIA-A100-PCIE-40GB"}
+    first, second = (text(node("n", labels, {"nvidia.com/gpu": "8"})) for labels in (GFD, other))
+
+    steady = read_cluster([first, first], Catalog.builtin())
+    assert only_node(steady)["devices"][0]["sku"] == "A100-SXM4-40GB"
+    flipping = read_cluster([first, second], Catalog.builtin())
+    assert only_node(flipping)["devices"] == [{"sku": "unknown", "vendor": "nvidia", "class": "gpu", "count": 8}]
+    assert codes(flipping) == ["MODEL_AMBIGUOUS"]
+
+
+def test_several_device_ids_of_one_model_are_one_model() -> None:
+    result = imported(node("n", {f"amd.com/gpu.device-id.{i}": "4" for i in ("74a1", "74b5")}, {"amd.com/gpu": "8"}))
+
+    assert only_node(result)["devices"] == [{"sku": "MI300X", "count": 8}]
+
+
+@pytest.mark.parametrize(
+    ("mode", "key", "count"),
+    [("cpx_nps4", "amd.com/gpu", 64), ("CPX_NPS4", "amd.com/gpu", 64), (None, "amd.com/cpx_nps4", 64)],
+)
+def test_amd_partitions_are_groups_of_their_own(mode: str | None, key: str, count: int) -> None:
+    labels = AMD | ({"amd.com/gpu.compute-memory-partition": mode} if mode else {})
+    result = imported(node("n", labels, {key: str(count)}))
+
+    assert only_node(result)["devices"] == [
+        {"sku": "MI300X", "partition": "cpx_nps4", "memory_mib": 24576, "count": count}
+    ]
+    assert result.findings == ()
+
+
+@pytest.mark.parametrize(("mode", "count"), [("cpx", "8"), ("spx_nps1", "64")])
+def test_a_mode_that_contradicts_the_count_is_stale(mode: str, count: str) -> None:
+    result = imported(node("n", AMD | {"amd.com/gpu.compute-memory-partition": mode}, {"amd.com/gpu": count}))
+
+    assert only_node(result)["devices"][0]["sku"] == "unknown"
+    assert codes(result) == ["PARTITION_STALE"]
+
+
+def test_mig_labels_without_their_resources_are_stale() -> None:
+    labels = GFD | {"nvidia.com/mig.strategy": "mixed", "nvidia.com/mig.capable": "true"}
+    result = imported(node("n", labels | {"nvidia.com/mig-1g.5gb.count": "7"}, {"nvidia.com/gpu": "7"}))
+
+    assert codes(result) == ["PARTITION_STALE"]
+
+
+def test_cards_that_nobody_offers_are_said() -> None:
+    assert codes(imported(node("n", GFD, {"nvidia.com/gpu": "0"}))) == ["NOT_OFFERED"]
+    assert codes(imported(node("n", AMD))) == ["NOT_OFFERED"]
+
+
+def test_what_is_not_allocatable_is_unhealthy_at_the_highest_ids() -> None:
+    result = imported(node("n", GFD, {"nvidia.com/gpu": "8"}, allocatable={"nvidia.com/gpu": "6"}))
+
+    assert [(group["count"], group.get("health")) for group in only_node(result)["devices"]] == [
+        (6, None),
+        (2, "unhealthy"),
+    ]
+    assert codes(result) == ["ALLOCATABLE_BELOW_CAPACITY"]
+
+
+def test_state_follows_cordon_and_readiness() -> None:
+    cordoned, lost = node("a"), node("b")
+    cordoned["spec"]["unschedulable"] = True
+    lost["status"]["conditions"] = [{"type": "Ready", "status": "Unknown"}]
+    result = imported(cordoned, lost)
+
+    assert {name: found["state"] for name, found in nodes_of(result).items()} == {"a": "cordoned", "b": "maintenance"}
+    assert codes(result) == ["NODE_NOT_READY"]
+
+
+def test_only_pods_that_hold_something_count() -> None:
+    result = imported(
+        node("n", GFD, {"nvidia.com/gpu": "8"}),
+        pod("b", {"nvidia.com/gpu": "2"}),
+        pod("a", {"nvidia.com/gpu": "1"}, phase="Pending"),
+        pod("done", {"nvidia.com/gpu": "1"}, phase="Succeeded"),
+        pod("waiting", {"nvidia.com/gpu": "1"}, on=None, phase="Pending"),
+        pod("idle"),
+        pod("far", on="elsewhere"),
+    )
+
+    assert only_node(result)["used"] == [
+        {"owner": "pod team/a", "devices": [0], "assumed": True},
+        {"owner": "pod team/b", "devices": [1, 2], "assumed": True},
+    ]
+    assert codes(result) == ["NODE_MISSING"]
+
+
+def test_devices_of_each_key_are_taken_from_its_own_group() -> None:
+    labels = GFD | {"nvidia.com/mig.strategy": "mixed", "nvidia.com/mig.capable": "true"}
+    offered = {"nvidia.com/gpu": "7", "nvidia.com/mig-3g.20gb": "2"}
+    result = imported(node("n", labels, offered), pod("a", {"nvidia.com/mig-3g.20gb": "1"}))
+
+    assert only_node(result)["used"] == [{"owner": "pod team/a", "devices": [7], "assumed": True}]
+
+
+def test_use_beyond_what_is_free_is_a_finding() -> None:
+    result = imported(
+        node("n", GFD, {"nvidia.com/gpu": "8"}),
+        pod("a", {"nvidia.com/gpu": "6"}),
+        pod("b", {"nvidia.com/gpu": "6"}),
+        pod("c", {"amd.com/gpu": "1"}),
+    )
+
+    assert [use["devices"] for use in only_node(result)["used"]] == [[0, 1, 2, 3, 4, 5], [6, 7]]
+    assert codes(result) == ["USED_BEYOND_FREE", "USED_BEYOND_FREE"]
+
+
+def test_requests_are_summed_as_the_scheduler_does() -> None:
+    asking = pod("a", {"cpu": "1500m", "memory": "1Gi"})
+    asking["spec"]["containers"].append({"resources": {"limits": {"cpu": "0.5", "memory": "1024Ki"}}})
+    asking["spec"]["initContainers"] = [
+        {"resources": {"requests": {"cpu": "500m"}}, "restartPolicy": "Always"},
+        {"resources": {"requests": {"cpu": "1", "memory": "3e9"}}},
+    ]
+    asking["spec"]["overhead"] = {"cpu": "250m"}
+    result = imported(node("n"), asking)
+
+    # CPU: both containers and the sidecar, and the overhead. Memory: that of the large init container.
+    assert only_node(result)["used"] == [{"owner": "pod team/a", "cpu_milli": 2750, "memory_mib": 2861}]
+
+
+def test_claims_are_not_seen() -> None:
+    claiming = pod("a", {"cpu": "1"})
+    claiming["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimName": "mine"}]
+
+    assert codes(imported(node("n"), claiming)) == ["CLAIM_NOT_READ"]
+
+
+@pytest.mark.parametrize(
+    ("amount", "cpu_milli"),
+    [
+        ("12", 12000),
+        ("12000m", 12000),
+        ("1e3", 1000000),
+        ("1.5", 1500),
+        ("1k", 1000000),
+        ("100n", 0),
+        (".5", 500),
+        ("1E1", 10000),
+    ],
+)
+def test_quantities_are_read_as_integers(amount: str, cpu_milli: int) -> None:
+    assert only_node(imported(node("n", {}, {"cpu": amount})))["cpu_milli"] == cpu_milli
+
+
+@pytest.mark.parametrize("amount", ["", "12x", "-1", "1 2", "NaN", "1e99", "9" * 31, "0x10", "."])
+def test_what_is_no_quantity_is_refused_with_its_line(amount: str) -> None:
+    with pytest.raises(InvalidDocument, match=r"kube\.json:\d+: items\[0\]\.status\.allocatable\.cpu: "):
+        imported(node("n", {}, {"cpu": amount}))
+
+
+def test_nodes_are_read_in_every_form_the_api_has() -> None:
+    plain = {key: value for key, value in node("n").items() if key != "kind"}
+    for value in ([node("n")], {"kind": "NodeList", "items": [plain]}, node("n")):
+        result = read_cluster([read_text(json.dumps(value), "f")], Catalog.builtin(), "west")
+        assert only_node(result)["name"] == "n"
+        assert result.document["clusters"][0]["name"] == "west"
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        ('{"kind": "List", "items": []}', "no node among the objects"),
+        ('{"kind": "Pod", "metadata": {"name": "a"}}', "pods without their nodes"),
+        ('{"kind": "List", "items": {}}', "expected a list"),
+        ('{"kind": "List", "items": [1]}', "expected a mapping"),
+        ('{"kind": 1}', "expected text"),
+        ("{}", "without a kind"),
+        ('{"kind": "Node", "metadata": {"name": "a", "labels": {"b": 1}}}', "expected text, found 1"),
+        (
+            '{"kind": "Node", "metadata": {"name": "a"}, "status": {"capacity": {"amd.com/gpu": "5000"}}}',
+            "at most 4096",
+        ),
+        (
+            '{"kind": "Node", "metadata": {"name": "a"}, "status": {"capacity": {"amd.com/gpu": "2000"}}}',
+            "more than 1024",
+        ),
+        ('{"kind": "Node", "metadata": {"name": "a"}, "spec": {"taints": [{"key": "a"}]}}', "without an effect"),
+    ],
+)
+def test_what_is_no_output_of_kubernetes_is_refused(value: str, what: str) -> None:
+    with pytest.raises(InvalidDocument, match=what):
+        read_cluster([read_text(value, "f")], Catalog.builtin())
+
+
+def test_other_objects_are_left_out() -> None:
+    assert codes(imported(node("n"), {"kind": "Service"}, {"kind": "Service"})) == ["NOT_A_NODE"]
