@@ -1,7 +1,7 @@
 """hetero-ops places pipeline steps on mixed accelerator fleets: one line of request in, a placement or reasons out.
 
-    from hetero_ops import Fleet
-    print(Fleet.load("fleet.yaml").place("H100:8 | MI300X:8 where >=80GB bf16 fabric").why())
+from hetero_ops import Fleet
+print(Fleet.load("fleet.yaml").place("H100:8 | MI300X:8 where >=80GB bf16 fabric").why())
 """
 
 from importlib import import_module

@@ -13,6 +13,7 @@ from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.inventory.source import FleetSource, read_fleet
+from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
 from hetero_ops.placement.compile import compile_request
 from hetero_ops.placement.mix import compile_mix, read_mix
 from hetero_ops.placement.report import Explanation, FragmentationReport, OverviewRow
@@ -39,7 +40,11 @@ class Fleet:
 
     @classmethod
     def load(
-        cls, source: str | os.PathLike[str], *, mix: str | os.PathLike[str] | None = None, catalog: Catalog | None = None
+        cls,
+        source: str | os.PathLike[str],
+        *,
+        mix: str | os.PathLike[str] | None = None,
+        catalog: Catalog | None = None,
     ) -> Self:
         """Reads a fleet.
 
@@ -168,6 +173,13 @@ class Fleet:
         """Devices by pool and kind."""
         rows: list[OverviewRow] = json.loads(self._core.overview())
         return rows
+
+    def warnings(self, requirement: Requirement) -> list[RequirementWarning]:
+        """What in a requirement can be understood, but perhaps not as meant, on this fleet."""
+        skus = {row["kind"] for row in self.overview()}
+        return ambiguous_sizes(
+            requirement, [profile for profile in self._catalog if profile.sku in skus], self._catalog
+        )
 
     def _compile(self, requirement: str | Requirement) -> Request:
         parsed = Requirement.parse(requirement)

@@ -50,9 +50,7 @@ def compile_mix(
     Raises:
         InvalidDocument: an entry is not a request of one choice with a positive weight; the path says which.
     """
-    classes = [
-        _entry(entry, f"mix[{index}]", catalog, foreign_models) for index, entry in enumerate(entries)
-    ]
+    classes = [_entry(entry, f"mix[{index}]", catalog, foreign_models) for index, entry in enumerate(entries)]
     return json.dumps({"source": source, "classes": classes}).encode()
 
 

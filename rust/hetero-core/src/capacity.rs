@@ -60,12 +60,12 @@ impl Capacity {
 
     /// Takes a hold, all or nothing.
     pub fn take(&mut self, hold: &Hold) -> Result<(), OutOfRange> {
-        self.all_or_nothing(hold, |free, amount| free.checked_sub(amount))
+        self.all_or_nothing(hold, u64::checked_sub)
     }
 
     /// Gives a hold back, all or nothing.
     pub fn give(&mut self, hold: &Hold) -> Result<(), OutOfRange> {
-        self.all_or_nothing(hold, |free, amount| free.checked_add(amount))
+        self.all_or_nothing(hold, u64::checked_add)
     }
 
     fn all_or_nothing(&mut self, hold: &Hold, change: fn(u64, u64) -> Option<u64>) -> Result<(), OutOfRange> {

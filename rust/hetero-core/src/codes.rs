@@ -44,13 +44,21 @@ pub struct Entry {
 /// The registry as text, for documentation and other languages.
 pub const REGISTRY: &str = include_str!("../codes.toml");
 
-static ENTRIES: LazyLock<IndexMap<Code, Entry>> =
-    LazyLock::new(|| toml::from_str(REGISTRY).expect("codes.toml ships with the crate and is tested"));
+/// The part of the registry that decisions use; findings and warnings belong to those who read and import.
+#[derive(Deserialize)]
+struct Registry {
+    reason: IndexMap<Code, Entry>,
+}
+
+static REASONS: LazyLock<IndexMap<Code, Entry>> = LazyLock::new(|| {
+    let registry: Registry = toml::from_str(REGISTRY).expect("codes.toml ships with the crate and is tested");
+    registry.reason
+});
 
 impl Code {
     /// The registry's entry.
     pub fn entry(self) -> &'static Entry {
-        &ENTRIES[&self]
+        &REASONS[&self]
     }
 
     /// The stable name, as `NOT_ONE_ISLAND`.
@@ -68,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_registry_lists_every_code_in_the_order_of_the_filter() {
-        let listed: Vec<Code> = ENTRIES.keys().copied().collect();
+        let listed: Vec<Code> = REASONS.keys().copied().collect();
         assert!(listed.is_sorted());
         assert_eq!(listed.len(), Code::HostMemoryShort as usize + 1);
         assert_eq!(Code::NotOneIsland.name(), "NOT_ONE_ISLAND");

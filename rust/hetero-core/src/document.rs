@@ -304,7 +304,10 @@ impl FleetDocument {
             return Err(Error::document("apiVersion", message));
         }
         if document.kind != "Fleet" {
-            return Err(Error::document("kind", format!("kind is {:?}; a fleet document says \"Fleet\"", document.kind)));
+            return Err(Error::document(
+                "kind",
+                format!("kind is {:?}; a fleet document says \"Fleet\"", document.kind),
+            ));
         }
         Ok(document)
     }
@@ -316,7 +319,11 @@ impl FleetDocument {
 }
 
 fn syntax(error: &serde_json::Error) -> Error {
-    Error::InvalidDocument { message: format!("not valid JSON: {error}"), path: String::new(), line: Some(error.line()) }
+    Error::InvalidDocument {
+        message: format!("not valid JSON: {error}"),
+        path: String::new(),
+        line: Some(error.line()),
+    }
 }
 
 fn explain_serde(error: &serde_path_to_error::Error<serde_json::Error>) -> Error {
@@ -344,7 +351,9 @@ fn with_suggestion(message: &str) -> Cow<'_, str> {
     let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
     let near = known.iter().map(|key| (strsim::damerau_levenshtein(written, key), key)).min();
     Cow::Owned(match near {
-        Some((distance, key)) if distance <= 3 => format!("unknown key {unknown}; did you mean `{key}`?"),
+        Some((distance, key)) if distance <= 3 => {
+            format!("unknown key {unknown}; did you mean `{key}`?")
+        }
         _ => format!("unknown key {unknown}; known here: {}", known.join(", ")),
     })
 }

@@ -75,11 +75,11 @@ fn report(fleet: &Fleet, index: usize, choice: &Choice, question: &Question) -> 
         by_state[states.index(node)] = best_of_node(fleet, node, choice, &fit, &question.weights);
     }
     let nodes = fleet.inventory().nodes.len();
-    let candidates = (0..nodes).map(NodeIdx::new);
-    let mut candidates: Vec<Scored> = candidates
-        .filter_map(|node| by_state[states.index(node)].as_ref().map(|best| scored(fleet, node, choice, best, question)))
-        .collect();
-    candidates.sort_by(|a, b| b.score.total_cmp(&a.score)); // stable: ties keep the order of the nodes
+    let here = (0..nodes).map(NodeIdx::new).filter_map(|node| Some((node, by_state[states.index(node)].as_ref()?)));
+    let mut ranked: Vec<(NodeIdx, &Best)> = here.collect();
+    ranked.sort_by(|(_, a), (_, b)| a.order(b)); // stable: ties keep the order of the nodes
+    let candidates: Vec<Scored> =
+        ranked.into_iter().map(|(node, best)| scored(fleet, node, choice, best, question)).collect();
     let refusals = refusals(fleet, choice, &fit);
     let impossible = refusals.iter().filter(|refusal| refusal.is_permanent).count();
     ChoiceReport {

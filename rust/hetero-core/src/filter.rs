@@ -6,7 +6,7 @@ use crate::codes::Code;
 use crate::document::NodeState;
 use crate::inventory::{Inventory, Node, Run};
 use crate::kind::Kind;
-use crate::profile::Support;
+use crate::profile::{Class, Support};
 use crate::request::{Choice, Link, Name, Path, PrecisionNeed};
 use crate::units::WHOLE_MILLI;
 
@@ -51,11 +51,14 @@ pub fn kinds(inventory: &Inventory, choice: &Choice) -> KindFit {
 
 /// Whether devices of a kind can serve a choice at all.
 pub fn kind_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
-    let asks_partition = choice.names.iter().any(|name| name.partition.is_some());
+    let is_partition = kind.partition.is_some();
+    let asks_such = choice.names.iter().any(|name| name.partition.is_some() == is_partition);
+    // No class and no name is any accelerator, which a CPU is not.
+    let is_cpu = choice.class.is_none() && choice.names.is_empty() && kind.class == Some(Class::Cpu);
     if kind.class.is_none() && choice.class.is_some() || choice.class.is_some_and(|class| kind.class != Some(class)) {
         return Some(Misfit::of(Code::NotOffered));
     }
-    if asks_partition != kind.partition.is_some() {
+    if is_cpu || !(asks_such || choice.names.is_empty() && !is_partition) {
         return Some(Misfit::of(Code::NotOffered));
     }
     if choice.vendor.is_some() && choice.vendor != kind.vendor {
@@ -165,13 +168,17 @@ pub fn not_now<F: Fn(usize) -> u16>(
 ) -> Option<Misfit> {
     match node.state {
         NodeState::Active => {}
-        NodeState::Cordoned | NodeState::Draining | NodeState::Maintenance => return Some(Misfit::of(Code::Cordoned)),
+        NodeState::Cordoned | NodeState::Draining | NodeState::Maintenance => {
+            return Some(Misfit::of(Code::Cordoned));
+        }
         NodeState::BurnIn => return Some(Misfit::of(Code::BurnIn)),
         NodeState::Quarantined => return Some(Misfit::of(Code::Unhealthy)),
     }
     let misfit = short(node, choice, fit, view)?;
     let repaired = View {
-        free_milli: |at: usize| if inventory.devices[at].is_healthy { (view.free_milli)(at) } else { WHOLE_MILLI },
+        free_milli: |at: usize| {
+            if inventory.devices[at].is_healthy { (view.free_milli)(at) } else { WHOLE_MILLI }
+        },
         cpu_milli: view.cpu_milli,
         memory_mib: view.memory_mib,
     };

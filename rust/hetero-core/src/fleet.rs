@@ -89,7 +89,8 @@ impl Fleet {
         let mut fleet = Self::new(snapshot.document, snapshot.profiles)?;
         fleet.set_mix(snapshot.mix)?;
         for held in snapshot.holds {
-            let hold = fleet.find_hold(&held).ok_or_else(|| refuse(format!("hold {} names what is not there", held.hold)))?;
+            let hold =
+                fleet.find_hold(&held).ok_or_else(|| refuse(format!("hold {} names what is not there", held.hold)))?;
             fleet.take(held.hold, hold, &held.node)?;
         }
         fleet.next_hold = snapshot.next_hold;

@@ -220,7 +220,8 @@ impl Inventory {
             let memory_mib = used.memory_mib.unwrap_or(0).min(capacity.free_memory_mib[at.at()].unwrap_or(0));
             let hold = Hold { node: at, devices, share_milli, cpu_milli, memory_mib };
             capacity.take(&hold).map_err(|_| {
-                let message = format!("{} uses more of a device than is left of it (1000 thousandths in all)", used.owner);
+                let message =
+                    format!("{} uses more of a device than is left of it (1000 thousandths in all)", used.owner);
                 Error::document(&path, message)
             })?;
         }
@@ -292,8 +293,12 @@ fn group_ids(group: &DeviceGroup, before: usize, path: &str) -> Result<Range<u32
     let (first, count) = match (group.id, group.count) {
         (Some(id), None | Some(1)) => (id as usize, 1),
         (None, Some(count)) => (before, count as usize),
-        (None, None) => return Err(Error::document(path, "`count` is missing; a single device may say `id` instead")),
-        (Some(_), Some(_)) => return Err(Error::document(path, "`id` is for a single device; drop it or `count`")),
+        (None, None) => {
+            return Err(Error::document(path, "`count` is missing; a single device may say `id` instead"));
+        }
+        (Some(_), Some(_)) => {
+            return Err(Error::document(path, "`id` is for a single device; drop it or `count`"));
+        }
     };
     if first + count > MAX_DEVICES_PER_NODE {
         let message = format!("{} devices on one node; at most {MAX_DEVICES_PER_NODE}", first + count);
@@ -302,11 +307,11 @@ fn group_ids(group: &DeviceGroup, before: usize, path: &str) -> Result<Range<u32
     if count != 1 && group.uuid.is_some() {
         return Err(Error::document(format!("{path}.uuid"), "a uuid is of one device; list the devices one by one"));
     }
-    if let Some(Numa::Each(list)) = &group.numa {
-        if list.len() != count {
-            let message = format!("{} NUMA nodes for {count} devices; give one number, or one per device", list.len());
-            return Err(Error::document(format!("{path}.numa"), message));
-        }
+    if let Some(Numa::Each(list)) = &group.numa
+        && list.len() != count
+    {
+        let message = format!("{} NUMA nodes for {count} devices; give one number, or one per device", list.len());
+        return Err(Error::document(format!("{path}.numa"), message));
     }
     let bound = |n: usize| u32::try_from(n).expect("bounded above");
     Ok(bound(first)..bound(first + count))

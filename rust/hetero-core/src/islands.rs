@@ -15,7 +15,9 @@ pub(crate) fn assign(node: &NodeDocument, path: &str, kinds: &[Kind], devices: &
     let silent = devices.iter().filter(|device| node.devices[device.group].islands.is_none());
     islands.extend(implied(silent, kinds));
     islands.retain(|island| island.len() > 1); // a link to nobody is none
-    islands.iter_mut().for_each(|island| island.sort_unstable());
+    for island in &mut islands {
+        island.sort_unstable();
+    }
     islands.sort_unstable();
     for (number, island) in islands.iter().enumerate() {
         for device in devices.iter_mut().filter(|device| island.contains(&device.id)) {

@@ -80,9 +80,14 @@ fn fits(class: &TaskClass, inventory: &Inventory) -> Vec<bool> {
 pub fn default_mix(inventory: &Inventory) -> MixDocument {
     let mut weights: IndexMap<(Class, Option<u64>, u32), u64> = IndexMap::new();
     for (at, kind) in inventory.kinds.iter().enumerate() {
-        let (Some(class), None) = (kind.class, &kind.partition) else { continue };
+        let (Some(class), None) = (kind.class, &kind.partition) else {
+            continue;
+        };
         let is_this = |kind: crate::units::KindIdx| kind.at() == at;
         let devices = inventory.devices.iter().filter(|device| is_this(device.kind)).count() as u64;
+        if devices == 0 {
+            continue; // a group of none still has a kind
+        }
         let islands = inventory.nodes.iter().flat_map(|node| &node.islands).filter(|run| is_this(run.kind));
         let largest = islands.map(|run| run.devices.len()).max().unwrap_or(1);
         let sizes: Vec<u32> = (0..u32::BITS).map(|bit| 1 << bit).take_while(|&size| size as usize <= largest).collect();

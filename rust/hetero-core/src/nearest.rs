@@ -16,7 +16,8 @@ pub(crate) fn nearest(fleet: &Fleet, request: &Request, reasons: &[Reason]) -> O
         }
     }
     let reason = best?;
-    let changes = request.choices.iter().enumerate().flat_map(|(index, choice)| changes(fleet, index, choice)).collect();
+    let changes =
+        request.choices.iter().enumerate().flat_map(|(index, choice)| changes(fleet, index, choice)).collect();
     Some(Nearest {
         choice: reason.choice.clone(),
         node: reason.nodes.first()?.clone(),
@@ -36,14 +37,23 @@ fn key(reason: &Reason) -> (bool, u64, crate::codes::Code) {
 }
 
 fn changes(fleet: &Fleet, index: usize, choice: &Choice) -> Vec<Change> {
-    let change = |clause: &str, to: Option<u64>, text: String| Change { choice_index: index, clause: clause.to_owned(), to, text };
+    let change = |clause: &str, to: Option<u64>, text: String| Change {
+        choice_index: index,
+        clause: clause.to_owned(),
+        to,
+        text,
+    };
     let label = &choice.label;
     let mut found = Vec::new();
     if choice.link.is_some() && fits(fleet, &Choice { link: None, ..choice.clone() }) {
         found.push(change("link", None, format!("{label}: drop the link word")));
     }
     if let Some(count) = most(fleet, choice) {
-        found.push(change("count", Some(u64::from(count)), format!("{label}: ask for {count} instead of {}", choice.count)));
+        found.push(change(
+            "count",
+            Some(u64::from(count)),
+            format!("{label}: ask for {count} instead of {}", choice.count),
+        ));
     }
     if !choice.precisions.is_empty() && fits(fleet, &Choice { precisions: Vec::new(), ..choice.clone() }) {
         found.push(change("precisions", None, format!("{label}: drop the precision")));
@@ -66,7 +76,7 @@ fn most(fleet: &Fleet, choice: &Choice) -> Option<u32> {
     let (mut low, mut high) = (0, choice.count);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        if with(middle) { low = middle } else { high = middle }
+        *if with(middle) { &mut low } else { &mut high } = middle;
     }
     (low > 0).then_some(low)
 }
@@ -74,8 +84,9 @@ fn most(fleet: &Fleet, choice: &Choice) -> Option<u32> {
 /// The highest lower memory floor that fits, out of what the fleet's devices have.
 fn highest_floor(fleet: &Fleet, choice: &Choice) -> Option<u64> {
     let floor = choice.memory_floor_mib?;
-    let granted = |mib: u64| mib * u64::from(choice.share_milli) / 1000;
-    let mut floors: Vec<u64> = fleet.inventory().kinds.iter().filter_map(|kind| kind.nominal_mib.map(granted)).collect();
+    let granted = |mib: u64| choice.granted_mib(mib);
+    let mut floors: Vec<u64> =
+        fleet.inventory().kinds.iter().filter_map(|kind| kind.nominal_mib.map(granted)).collect();
     floors.retain(|&mib| mib < floor);
     floors.sort_unstable();
     floors.dedup();
@@ -83,5 +94,5 @@ fn highest_floor(fleet: &Fleet, choice: &Choice) -> Option<u64> {
 }
 
 fn shown(mib: u64) -> String {
-    if mib % 1024 == 0 { format!("{}GB", mib / 1024) } else { format!("{mib}MB") }
+    if mib.is_multiple_of(1024) { format!("{}GB", mib / 1024) } else { format!("{mib}MB") }
 }

@@ -44,8 +44,8 @@ pub fn overview(fleet: &Fleet) -> Vec<Row> {
         let node = fleet.node(at);
         let is_open = node.state == NodeState::Active;
         let runs = node.kinds.iter().map(|run| Some((run.kind, run.devices.clone())));
-        let none = node.kinds.is_empty().then_some(None);
-        for run in runs.chain(none) {
+        let without = node.kinds.is_empty().then_some(None);
+        for run in runs.chain(without) {
             let kind = run.as_ref().map(|(kind, _)| &inventory.kinds[kind.at()]);
             let key = (node.cluster.clone(), node.pool.clone(), kind.map(crate::kind::Kind::label));
             let row = rows.entry(key.clone()).or_insert_with(|| Row {

@@ -14,7 +14,8 @@ const MAX_OPTIONS: u32 = 4096;
 #[derive(Clone, Debug)]
 struct Group {
     members: Vec<usize>,
-    /// The group before it differs only in its island, and each of the two is all of its island.
+    /// The group before it differs only in its island and has the lower ids, pair by pair; each of the two is all of
+    /// its island that is usable.
     is_twin_of_previous: bool,
 }
 
@@ -56,7 +57,8 @@ fn interchangeable(devices: &[Device], usable: impl Iterator<Item = usize>, free
         let (a, b) = (&groups[i - 1], &groups[i]);
         let (ka, kb) = (key(a.members[0]), key(b.members[0]));
         let alike = (ka.1, ka.2, a.members.len()) == (kb.1, kb.2, b.members.len());
-        groups[i].is_twin_of_previous = alike && is_whole_island(a, &groups) && is_whole_island(b, &groups);
+        let is_lower = a.members.iter().zip(&b.members).all(|(&a, &b)| devices[a].id < devices[b].id);
+        groups[i].is_twin_of_previous = alike && is_lower && is_whole_island(a, &groups) && is_whole_island(b, &groups);
     }
     groups
 }
@@ -80,7 +82,9 @@ fn take(
         each(&option);
         return;
     }
-    let Some((group, rest)) = groups.split_first() else { return };
+    let Some((group, rest)) = groups.split_first() else {
+        return;
+    };
     let later: usize = rest.iter().map(|group| group.members.len()).sum();
     let ceiling = if group.is_twin_of_previous { before } else { usize::MAX };
     let most = count.min(group.members.len()).min(ceiling);

@@ -69,9 +69,12 @@ impl Best {
             ids.sort_unstable();
             ids
         };
-        let order = other.total.total_cmp(&self.total);
-        let order = order.then_with(|| (self.idle_milli, self.node).cmp(&(other.idle_milli, other.node)));
-        order.then_with(|| ids(self).cmp(&ids(other))).is_lt()
+        self.order(other).then(self.node.cmp(&other.node)).then_with(|| ids(self).cmp(&ids(other))).is_lt()
+    }
+
+    /// The order of nodes but for their names: higher score, then less left idle.
+    pub(crate) fn order(&self, other: &Self) -> std::cmp::Ordering {
+        other.total.total_cmp(&self.total).then(self.idle_milli.cmp(&other.idle_milli))
     }
 }
 
@@ -200,7 +203,7 @@ fn granted(fleet: &Fleet, choice: &Choice, best: &Best) -> Option<Granted> {
         model: kind.model.clone(),
         class: kind.class,
         partition: kind.partition.clone(),
-        memory_mib: kind.usable_mib.map(|mib| mib * u64::from(choice.share_milli) / 1000),
+        memory_mib: kind.usable_mib.map(|mib| choice.granted_mib(mib)),
     })
 }
 

@@ -115,8 +115,7 @@ pub struct Profiles {
 impl Profiles {
     /// Reads the JSON form.
     pub fn from_json(text: &[u8]) -> Result<Self> {
-        let profiles: Self =
-            serde_json::from_slice(text).map_err(|e| Error::document("", format!("catalog: {e}")))?;
+        let profiles: Self = serde_json::from_slice(text).map_err(|e| Error::document("", format!("catalog: {e}")))?;
         for profile in &profiles.entries {
             let figures = profile.rates.values().chain(profile.efficiency.values());
             if figures.chain([&profile.default_efficiency]).any(|x| !x.is_finite() || *x < 0.0) {

@@ -101,6 +101,12 @@ impl Choice {
         self.precisions.first().map_or("bf16", |need| need.word.as_str())
     }
 
+    /// What the granted share of a device is of its memory; in two parts, so that no size overflows.
+    pub fn granted_mib(&self, device_mib: u64) -> u64 {
+        let (whole, share) = (u64::from(WHOLE_MILLI), u64::from(self.share_milli));
+        device_mib / whole * share + device_mib % whole * share / whole
+    }
+
     /// Nominal memory that a whole device needs so that the granted share meets the floor.
     pub fn device_floor_mib(&self) -> Option<u64> {
         let share = u64::from(self.share_milli.max(1));
@@ -121,7 +127,8 @@ pub struct Request {
 impl Request {
     /// Reads the JSON form and checks what the placer relies on.
     pub fn from_json(text: &[u8]) -> Result<Self> {
-        let request: Self = serde_json::from_slice(text).map_err(|e| Error::InvalidRequest { message: e.to_string() })?;
+        let request: Self =
+            serde_json::from_slice(text).map_err(|e| Error::InvalidRequest { message: e.to_string() })?;
         if request.choices.is_empty() {
             return Err(Error::InvalidRequest { message: "a request has at least one choice".to_owned() });
         }

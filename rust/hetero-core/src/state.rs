@@ -48,10 +48,8 @@ impl StateTable {
     /// The first node of every state, in the order of the nodes.
     pub fn representatives(&self) -> impl Iterator<Item = NodeIdx> {
         let mut seen = vec![false; self.facts.len()];
-        let first = move |at: usize| !std::mem::replace(&mut seen[at], true);
-        self.of_node.iter().enumerate().scan(first, |first, (node, &at)| Some((node, first(at)))).filter_map(
-            |(node, is_first)| is_first.then(|| NodeIdx::new(node)),
-        )
+        let nodes = self.of_node.iter().enumerate();
+        nodes.filter(move |&(_, &at)| !std::mem::replace(&mut seen[at], true)).map(|(node, _)| NodeIdx::new(node))
     }
 
     /// The number of a node's state, below [`StateTable::len`].

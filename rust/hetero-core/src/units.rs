@@ -36,9 +36,8 @@ index!(
 );
 
 /// Memory sizes that accelerators are sold with, GiB, ascending: every size in the catalog that ships with the package.
-const NOMINAL_GIB: [u64; 26] = [
-    6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 94, 95, 96, 128, 141, 144, 180, 186, 192, 256, 270, 279, 288,
-];
+const NOMINAL_GIB: [u64; 26] =
+    [6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 94, 95, 96, 128, 141, 144, 180, 186, 192, 256, 270, 279, 288];
 
 /// The size class that a device which reports `usable_mib` is sold as.
 ///

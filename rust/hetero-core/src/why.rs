@@ -44,8 +44,7 @@ fn granted_words(placement: &Placement) -> String {
     let name = granted.sku.as_deref().or(granted.model.as_deref()).unwrap_or("unknown device");
     let ids = |grants: &[Grant]| grants.iter().map(|grant| grant.id.to_string()).collect::<Vec<_>>().join(",");
     let share = placement.share_milli();
-    let amount =
-        if share < 1000 { format!("{share}/1000 of 1") } else { placement.devices.len().to_string() };
+    let amount = if share < 1000 { format!("{share}/1000 of 1") } else { placement.devices.len().to_string() };
     format!("{amount} x {name} on {node}, devices {}", ids(&placement.devices))
 }
 

@@ -92,7 +92,7 @@ impl Decision {
         json(&self.0)
     }
 
-    /// Reads what `to_json` wrote. Raises InvalidDocument for anything else.
+    /// Reads what `to_json` wrote. Raises `InvalidDocument` for anything else.
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Py<PyAny>> {
         let refuse = |e: serde_json::Error| InvalidDocument::new_err((format!("not a decision: {e}"), "", e.line()));
@@ -109,7 +109,7 @@ impl Decision {
 
     fn __hash__(&self) -> u64 {
         // The first 64 bits of the trace id: equal decisions answer the same question.
-        u64::from_str_radix(&self.trace_id()[..16], 16).unwrap_or(0)
+        self.trace_id().get(..16).and_then(|hex| u64::from_str_radix(hex, 16).ok()).unwrap_or(0)
     }
 
     fn __repr__(&self) -> String {

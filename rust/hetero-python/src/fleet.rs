@@ -39,7 +39,7 @@ fn json<T: serde::Serialize>(value: &T) -> String {
 impl Fleet {
     /// Builds a fleet from a fleet document and the catalog, both as JSON.
     ///
-    /// Raises InvalidDocument with the place in the document when it is wrong.
+    /// Raises `InvalidDocument` with the place in the document when it is wrong.
     #[new]
     fn new(py: Python<'_>, document: &[u8], profiles: &[u8]) -> PyResult<Self> {
         let build = || Core::new(FleetDocument::from_json(document)?, Profiles::from_json(profiles)?);
@@ -96,13 +96,13 @@ impl Fleet {
 
     /// Takes the capacity of a placement; returns the hold.
     ///
-    /// Raises StalePlacement when a device that it names changed since.
+    /// Raises `StalePlacement` when a device that it names changed since.
     fn commit(&self, py: Python<'_>, placement: &Bound<'_, Placement>) -> PyResult<u64> {
         let placement = Placement::core(placement);
         detached(py, || self.write().commit(placement).map(|hold| hold.0))
     }
 
-    /// Gives the capacity of a hold back. Raises UnknownHold when there is no such hold.
+    /// Gives the capacity of a hold back. Raises `UnknownHold` when there is no such hold.
     fn release(&self, py: Python<'_>, hold: u64) -> PyResult<()> {
         detached(py, || self.write().release(HoldId(hold)))
     }

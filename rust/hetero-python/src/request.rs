@@ -12,7 +12,7 @@ pub(crate) struct Request(pub(crate) hetero_core::Request);
 impl Request {
     /// Reads the JSON form.
     ///
-    /// Raises InvalidRequirement when the placer could not use it.
+    /// Raises `InvalidRequirement` when the placer could not use it.
     #[new]
     fn new(py: Python<'_>, text: &[u8]) -> PyResult<Self> {
         detached(py, || hetero_core::Request::from_json(text)).map(Self)

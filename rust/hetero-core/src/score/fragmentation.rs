@@ -34,9 +34,9 @@ pub fn value(added_milli: f64) -> f64 {
 pub(crate) fn why(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>) -> String {
     let added = added_milli(fleet, choice, candidate) / 1000.0;
     let source = &fleet.mix().document.source;
-    if added > 0.0 {
-        format!("makes {added:.2} devices useless to the {source} mix")
-    } else {
-        format!("takes {:.2} devices that the {source} mix cannot use", -added)
+    match added {
+        0.0 => format!("changes nothing for the {source} mix"),
+        _ if added > 0.0 => format!("makes {added:.2} devices useless to the {source} mix"),
+        _ => format!("takes {:.2} devices that the {source} mix cannot use", -added),
     }
 }

@@ -109,7 +109,13 @@ impl Values {
                     "fragmentation" => fragmentation::why(fleet, choice, candidate),
                     _ => power::WHY.to_owned(),
                 };
-                Term { name: name.to_owned(), value: round(value), weight: round(weight), points: round(value * weight), why }
+                Term {
+                    name: name.to_owned(),
+                    value: round(value),
+                    weight: round(weight),
+                    points: round(value * weight),
+                    why,
+                }
             })
             .collect()
     }

@@ -10,7 +10,9 @@ const REFERENCE_TFLOPS: f64 = 989.4;
 
 /// 1 when the step states no need or the need is met; below that the squashed rate relative to the squashed need.
 pub fn value(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>) -> f64 {
-    let (Some(need), Some(&device)) = (choice.compute_floor_tflops, candidate.devices.first()) else { return 1.0 };
+    let (Some(need), Some(&device)) = (choice.compute_floor_tflops, candidate.devices.first()) else {
+        return 1.0;
+    };
     let inventory = fleet.inventory();
     let kind = &inventory.kinds[inventory.devices[device].kind.at()];
     let rate = kind.profile.as_ref().and_then(|profile| profile.rates.get(choice.rate_precision()));
@@ -34,7 +36,8 @@ pub(crate) fn relative(fleet: &Fleet, first: &Choice, granted: &Choice, candidat
     let inventory = fleet.inventory();
     let kind = candidate.devices.first().map(|&at| &inventory.kinds[inventory.devices[at].kind.at()]);
     let ratio = kind.and_then(|kind| kind.profile.as_ref()).and_then(|profile| {
-        let words: &[&str] = if granted.precisions.is_empty() { &["bf16", "fp16"] } else { &[granted.rate_precision()] };
+        let words: &[&str] =
+            if granted.precisions.is_empty() { &["bf16", "fp16"] } else { &[granted.rate_precision()] };
         words.iter().find_map(|word| {
             let yardstick = fastest(fleet, &first.names, word)? * roof_share(first);
             Some(profile.achieved_tflops(word)? * roof_share(granted) / yardstick)

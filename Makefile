@@ -1,0 +1,83 @@
+# Two commands matter: `make demo` and `make test`. `make help` lists the rest.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name '*.toml')
+TEST_ARGS ?=
+
+.PHONY: help
+help: ## Show this list.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+.PHONY: demo
+demo: $(VENV)/installed ## Run the example pipeline through Airflow on a cluster of three vendors.
+	@PATH="$(CURDIR)/$(BIN):$$PATH" examples/airflow/demo.sh
+
+.PHONY: test
+test: lint test-rust test-python ## Run all hermetic tests, lints, types and contracts.
+
+.PHONY: lint
+lint: $(VENV)/dev
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- --deny warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/stubtest hetero_ops._core
+	$(BIN)/lint-imports --no-cache
+
+.PHONY: test-rust
+test-rust: tools
+	cargo test --locked --quiet --package hetero-core
+
+.PHONY: test-python
+test-python: $(VENV)/dev
+	$(BIN)/pytest $(TEST_ARGS)
+
+.PHONY: wheel
+wheel: $(VENV)/installed ## Build the wheel and try it alone, without Airflow, in an environment of its own.
+	rm -rf build/wheel && $(BIN)/uv build --quiet --wheel --out-dir build/wheel
+	$(PYTHON) -m venv build/wheel/venv && $(BIN)/uv pip install --quiet --python build/wheel/venv/bin/python build/wheel/*.whl
+	cd build/wheel && venv/bin/hetero-ops demo; test $$? -eq 10 # the train step is degraded, and says so
+
+.PHONY: bench
+bench: $(VENV)/dev ## Print every figure that the docs claim, measured now, against a baseline in the same run.
+	cargo bench --locked --package hetero-core -- --quiet
+	$(BIN)/pytest tests/bench --benchmark-only --benchmark-disable-gc -q
+
+.PHONY: thorough
+thorough: $(VENV)/dev ## Run the property tests with many more cases. By hand; takes long.
+	PROPTEST_CASES=20000 cargo test --locked --release --package hetero-core
+	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest tests/property --timeout 3600
+
+.PHONY: format
+format: $(VENV)/dev ## Format all code.
+	cargo fmt --all
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.PHONY: clean
+clean: ## Remove everything that was built here.
+	rm -rf $(VENV) build target hetero_ops/_core.*.so
+
+.PHONY: tools
+tools:
+	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust 1.88 or newer, https://rustup.rs" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+		|| { echo "Python 3.11 or newer is missing: install it, or name it with make PYTHON=/path/to/python3" >&2; exit 1; }
+
+# A folder of its own keeps everything that is installed inside the project.
+$(VENV)/uv: | tools
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@touch $@
+
+$(VENV)/installed: $(VENV)/uv pyproject.toml $(RUST_SOURCES) | tools
+	@echo "building the extension and installing .[airflow] into $(VENV)"
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --reinstall-package hetero-ops --editable '.[airflow]'
+	@touch $@
+
+$(VENV)/dev: $(VENV)/installed
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --group dev
+	@touch $@

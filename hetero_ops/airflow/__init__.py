@@ -1,0 +1,1 @@
+"""Airflow as a host: `@task.accelerated` and the provider that announces it."""

@@ -1,0 +1,82 @@
+"""`hetero-ops explain`: everything that was considered for one step."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hetero_ops.cli import option
+from hetero_ops.cli.exit_code import of_decision
+from hetero_ops.cli.output import Format, print_decision, to_json, write
+from hetero_ops.cli.question import parse, read_weights
+from hetero_ops.gap.requirement import Requirement
+from hetero_ops.placement.decision import Decision
+from hetero_ops.placement.fleet import Fleet
+from hetero_ops.placement.report import ChoiceReport
+
+# Candidates of a choice shown as text; JSON has all.
+_SHOWN = 5
+
+
+def explain(  # noqa: PLR0913 - one parameter an option
+    request: option.Request,
+    fleet: option.FleetSource = "",
+    mix: option.MixFile = None,
+    weights: option.Weights = None,
+    policy: option.Policy = "aware",
+    seed: option.Seed = 0,
+    *,
+    expand: Annotated[bool, typer.Option("--request", help="Only print the expanded requirement; no fleet.")] = False,
+    form: option.Form = Format.table,
+    json: option.Json = False,
+    output: option.Output = None,
+) -> int:
+    """Show every candidate with the terms of its score, every refusal with its numbers, and the counts of each stage.
+
+    [bold]Examples[/bold]
+
+        hetero-ops explain 'H100:8 fabric' --fleet fleet.yaml
+
+        hetero-ops explain 'H100:8 | A100:8 where >=80GB' --request
+    """
+    if expand:
+        write(Requirement.parse(request).model_dump_json(indent=2) + "\n", output)
+        return 0
+    table = read_weights(weights)
+    loaded = Fleet.load(fleet, mix=mix)
+    explanation = loaded.explain(parse(request, loaded), policy=policy, seed=seed, weights=table)
+    decision = Decision.from_json(to_json(explanation["decision"]))
+    if json or form is Format.json:
+        write(to_json(explanation), output)
+    else:
+        _print(decision, explanation["choices"], output)
+    return of_decision(decision)
+
+
+def _print(decision: Decision, choices: list[ChoiceReport], output: Path | None) -> None:
+    lines = [line for choice in choices for line in _choice(choice)]
+    print_decision(decision.verdict, decision.why() + "\n".join(lines) + "\n", output)
+
+
+def _choice(report: ChoiceReport) -> list[str]:
+    stages = report["stages"]
+    counts = f"{stages['nodes']} nodes, {stages['possible']} possible, {stages['candidates']} now"
+    lines = ["", f"{report['choice']}: {counts}"]
+    for candidate in report["candidates"][:_SHOWN]:
+        devices = ",".join(map(str, candidate["devices"])) or "-"
+        lines.append(f"  {candidate['score']:6.2f}  {candidate['node']}  devices {devices}")
+        terms = candidate["terms"]
+        lines.append(
+            "          " + "  ".join(f"{term['name']} {term['points']:.1f}/{term['weight']:.0f}" for term in terms)
+        )
+    if len(report["candidates"]) > _SHOWN:
+        lines.append(f"  and {len(report['candidates']) - _SHOWN} more candidates (all in --json)")
+    for reason in report["reasons"]:
+        numbers = (
+            ""
+            if reason["want"] is None
+            else f" ({'?' if reason['have'] is None else reason['have']} of {reason['want']})"
+        )
+        ever = "never" if reason["is_permanent"] else "not now"
+        lines.append(f"  {ever}: {reason['code']}{numbers} on {len(reason['nodes'])} nodes, first {reason['nodes'][0]}")
+    return lines

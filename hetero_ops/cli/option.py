@@ -1,0 +1,34 @@
+"""Options that several commands share, said once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hetero_ops.cli.output import Format
+
+Request = Annotated[
+    str, typer.Argument(metavar="REQ", help="What the step needs, as 'H100:8 | MI300X:8 where >=80GB bf16 fabric'.")
+]
+FleetSource = Annotated[
+    str,
+    typer.Option(
+        "--fleet",
+        envvar="HETERO_OPS_FLEET",
+        show_default=False,
+        help="Fleet file (YAML or JSON), directory of them, - for standard input, or a node list of openb (.csv).",
+    ),
+]
+MixFile = Annotated[
+    Path | None,
+    typer.Option("--mix", help="Expected workload: a file with `mix:`, or a task list of openb (.csv)."),
+]
+Weights = Annotated[
+    Path | None,
+    typer.Option("--weights", help="JSON file with the weights of performance, topology, fragmentation and power."),
+]
+Policy = Annotated[str, typer.Option("--policy", help="How candidates are judged.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, max=2**64 - 1, help="Part of the trace id.")]
+Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write there instead.")]
+Form = Annotated[Format, typer.Option("--format", help="Form of the output.")]
+Json = Annotated[bool, typer.Option("--json", help="Short for --format json.")]

@@ -1,0 +1,37 @@
+"""Requirements that can be understood, but perhaps not as meant."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.profile import Profile
+from hetero_ops.gap.requirement import Choice, Requirement
+from hetero_ops.units import format_memory
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementWarning:
+    """One warning: its code in the registry, and what was seen."""
+
+    code: str
+    message: str
+
+
+def ambiguous_sizes(
+    requirement: Requirement, present: Collection[Profile], catalog: Catalog
+) -> list[RequirementWarning]:
+    """A warning for each name that stands for several memory sizes of those present, after the memory clause."""
+    found = []
+    for choice in requirement.choices:
+        for name in choice.names:
+            meant = set(catalog.resolve(name.name)) & set(present)
+            sizes = sorted({p.memory_mib for p in meant if p.memory_mib is not None and _allows(choice, p.memory_mib)})
+            if len(sizes) > 1:
+                words = " and ".join(format_memory(size) for size in sizes)
+                found.append(RequirementWarning("W104", f"{name.name!r} matches {words}"))
+    return found
+
+
+def _allows(choice: Choice, memory_mib: int) -> bool:
+    floor, ceiling = choice.memory_floor_mib or 0, choice.memory_ceiling_mib
+    return floor <= memory_mib and (ceiling is None or memory_mib <= ceiling)

@@ -1,0 +1,25 @@
+"""The registry of codes: what each reason, finding and warning means, and what to do about it."""
+
+import functools
+import tomllib
+from dataclasses import dataclass
+from typing import Literal
+
+from hetero_ops import _core
+
+Section = Literal["reason", "finding", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One code: what it states, and what to do."""
+
+    means: str
+    advice: str
+
+
+@functools.cache
+def registry() -> dict[Section, dict[str, Entry]]:
+    """All codes by section, in the order of the registry."""
+    table = tomllib.loads(_core.codes())
+    return {section: {code: Entry(**entry) for code, entry in codes.items()} for section, codes in table.items()}

@@ -1,0 +1,69 @@
+import json
+from collections import Counter
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.requirement import Requirement
+from hetero_ops.placement.compile import _BLANK, compile_choice
+from hetero_ops.placement.decision import NoFit, Placement
+from hetero_ops.placement.fleet import Fleet
+from tests.reference import fragmentation, placing
+from tests.reference.model import Answer
+from tests.reference.model import Fleet as ReferenceFleet
+from tests.reference.reader import read_fleet
+from tests.reference.strategies import FOREIGN_MODEL, fleets, is_foreign_model_in, requirements
+
+CATALOG = Catalog.builtin()
+
+
+def assert_agree(decision: Placement | NoFit, answer: Answer, told: dict[str, Any]) -> None:
+    assert decision.verdict == answer.verdict
+    expected = Counter((r.choice_index, r.code, r.node[1], r.have, r.want, r.is_permanent) for r in answer.reasons)
+    assert expected == Counter(
+        (r["choice_index"], r["code"], node, r["have"], r["want"], r["is_permanent"])
+        for r in told["reasons"]
+        for node in r["nodes"]
+    )
+    if isinstance(decision, NoFit):
+        return
+    assert answer.node is not None
+    assert answer.score is not None
+    assert decision.choice_index == answer.choice_index
+    assert (decision.cluster, *decision.nodes) == answer.node
+    assert [grant.id for grant in decision.devices] == list(answer.devices)
+    assert abs(decision.score - float(answer.score)) <= 0.5e-4 + 1e-9  # shown with four decimals
+
+
+def assert_same_fragmentation(fleet: Fleet, reference: ReferenceFleet, mix: fragmentation.Mix) -> None:
+    report = fleet.fragmentation()
+    assert abs(report["fragmentation_milli"] - float(fragmentation.total(reference, mix))) <= 0.005 + 1e-6
+    assert report["free_milli"] == fragmentation.free_total(reference)
+
+
+@given(st.data())
+def test_the_core_decides_as_the_reference_does(data: st.DataObject) -> None:
+    document = data.draw(fleets(), label="fleet")
+    asked: list[Requirement] = data.draw(st.lists(requirements(document), min_size=1, max_size=3), label="asked")
+    fleet, reference = Fleet.from_document(document), read_fleet(document, CATALOG)
+    models = [FOREIGN_MODEL] if is_foreign_model_in(document) else []
+    stated = document.get("mix")
+    mix = fragmentation.stated_mix(stated, CATALOG, models) if stated else fragmentation.default_mix(reference, _BLANK)
+    assert_same_fragmentation(fleet, reference, mix)
+
+    for requirement in asked:  # each on what the ones before left
+        choices = [compile_choice(choice, CATALOG, models) for choice in requirement.choices]
+        decision, answer = fleet.place(requirement), placing.place(reference, choices, mix)
+        assert_agree(decision, answer, _told(decision))
+        if isinstance(decision, Placement):
+            fleet.commit(decision)
+            placing.take(reference, answer, choices[decision.choice_index])
+            assert_same_fragmentation(fleet, reference, mix)
+
+
+def _told(decision: Placement | NoFit) -> dict[str, Any]:
+
+    told: dict[str, Any] = json.loads(decision.to_json())
+    return told

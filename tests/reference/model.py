@@ -1,0 +1,97 @@
+"""A fleet as plain objects: a device knows all that a decision may ask of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from hetero_ops.gap.catalog import Catalog
+
+WHOLE = 1000
+JSON = dict[str, Any]
+
+
+@dataclass
+class Device:
+    """One device. `free` is in thousandths; an unhealthy device has nothing free."""
+
+    id: int
+    sku: str | None
+    vendor: str | None
+    model: str | None
+    accelerator_class: str | None
+    partition: str | None
+    nominal_mib: int | None
+    usable_mib: int | None
+    profile: JSON
+    numa: int | None
+    is_healthy: bool
+    resource_keys: frozenset[str]
+    island: int | None = None
+    free: int = WHOLE
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """Devices of one kind are one model, one partition and one memory size."""
+        what = (self.sku, self.vendor, self.model, self.accelerator_class)
+        return (*what, self.partition, self.nominal_mib, self.usable_mib)
+
+
+@dataclass
+class Node:
+    """One node; `None` is unknown."""
+
+    cluster: str
+    name: str
+    state: str
+    taints: frozenset[str]
+    cpu_milli: int | None
+    memory_mib: int | None
+    devices: list[Device]
+    free_cpu_milli: int | None = None
+    free_memory_mib: int | None = None
+
+    def free_shares(self) -> dict[int, int]:
+        """Free share by device id."""
+        return {device.id: device.free for device in self.devices}
+
+
+@dataclass
+class Fleet:
+    """All nodes."""
+
+    nodes: list[Node] = field(default_factory=list)
+
+    def devices(self) -> Iterator[Device]:
+        """All devices of all nodes."""
+        return (device for node in self.nodes for device in node.devices)
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why one node cannot take one choice."""
+
+    choice_index: int
+    code: str
+    node: tuple[str, str]
+    have: int | None
+    want: int | None
+    is_permanent: bool
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the reference answers: node and devices where it fits, the reasons of every refused choice."""
+
+    verdict: str
+    reasons: frozenset[Reason]
+    choice_index: int | None = None
+    node: tuple[str, str] | None = None
+    devices: tuple[int, ...] = ()
+    score: Fraction | None = None
+
+
+def nominal_size(usable_mib: int, catalog: Catalog) -> int:
+    """The smallest size on the market that is at most 7 % above what a device reports; else that itself."""
+    sizes = sorted({profile.memory_mib for profile in catalog if profile.memory_mib})
+    return next((size for size in sizes if usable_mib <= size and size * 93 <= usable_mib * 100), usable_mib)

@@ -1,0 +1,108 @@
+"""The decision: every set of devices on every node is scored; the first choice that fits somewhere wins."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations
+
+from tests.reference.filtering import misfit_of_device, misfit_of_node
+from tests.reference.fragmentation import Mix, unusable
+from tests.reference.model import JSON, Answer, Device, Fleet, Node, Reason
+
+WEIGHTS = {"performance": 50, "topology": 25, "fragmentation": 15, "power": 10}
+_NUMA_PAIR = Fraction(60, 100)
+_NODE_PAIR = _NUMA_PAIR * (1 - Fraction(15, 100))
+_REFERENCE_PAIR_MBPS = 900_000
+_REFERENCE_MILLI = 8000
+
+
+def place(fleet: Fleet, choices: Sequence[JSON], mix: Mix) -> Answer:
+    """Places the choices in their order, or says why not."""
+    reasons: set[Reason] = set()
+    for index, choice in enumerate(choices):
+        best = min(_ranked(fleet, choice, mix), default=None)
+        if best is not None:
+            minus_score, _, cluster, node, ids = best
+            verdict = "degraded" if index else "placed"
+            return Answer(verdict, frozenset(reasons), index, (cluster, node), ids, -minus_score)
+        reasons |= refusals(fleet, index, choice)
+    is_impossible = all(reason.is_permanent for reason in reasons)
+    return Answer("impossible" if is_impossible else "busy", frozenset(reasons))
+
+
+def _ranked(fleet: Fleet, choice: JSON, mix: Mix) -> Iterator[tuple[Fraction, int, str, str, tuple[int, ...]]]:
+    """All candidates: score, then less idle share left on the node, then names, then lower device ids."""
+    for node in fleet.nodes:
+        if misfit_of_node(node, choice) is None:
+            idle = sum(device.free for device in node.devices) - choice["count"] * choice["share_milli"]
+            for chosen in _sets(node, choice):
+                ids = tuple(sorted(device.id for device in chosen))
+                yield -score(node, chosen, choice, mix), idle, node.cluster, node.name, ids
+
+
+def _sets(node: Node, choice: JSON) -> Iterator[tuple[Device, ...]]:
+    """Every set of the asked number of usable devices, of one kind, and in one island where a link is asked."""
+    usable = [d for d in node.devices if d.free >= choice["share_milli"] and misfit_of_device(d, choice) is None]
+    for chosen in combinations(usable, choice["count"]):
+        islands = {device.island for device in chosen}
+        is_split = choice["link"] and choice["count"] > 1 and (len(islands) > 1 or None in islands)
+        if len({device.kind for device in chosen}) <= 1 and not is_split:
+            yield chosen
+
+
+def score(node: Node, chosen: Sequence[Device], choice: JSON, mix: Mix) -> Fraction:
+    """0..=100. The filter has seen to every need, and there are no power readings: those two terms are 1."""
+    values = {"performance": Fraction(1), "power": Fraction(1), "fragmentation": _rest(node, chosen, choice, mix)}
+    if len(chosen) > 1:
+        values["topology"] = _nearness(chosen)
+    weight = sum(WEIGHTS[term] for term in values)
+    return sum((value * WEIGHTS[term] for term, value in values.items()), Fraction(0)) * 100 / weight
+
+
+def _nearness(chosen: Sequence[Device]) -> Fraction:
+    values = [_pair(a, b) for a, b in combinations(chosen, 2)]
+    return sum(values, Fraction(0)) / len(values)
+
+
+def _pair(a: Device, b: Device) -> Fraction:
+    if a.island is not None and a.island == b.island:
+        mbps = a.profile.get("pair_mbps") or 0
+        return _NUMA_PAIR + (1 - _NUMA_PAIR) * Fraction(mbps, mbps + _REFERENCE_PAIR_MBPS)
+    return _NUMA_PAIR if a.numa is not None and a.numa == b.numa else _NODE_PAIR
+
+
+def _rest(node: Node, chosen: Sequence[Device], choice: JSON, mix: Mix) -> Fraction:
+    """One half where the mix loses and gains nothing."""
+    free, cpu = node.free_shares(), node.free_cpu_milli
+    before = unusable(node, free, cpu, mix)
+    for device in chosen:
+        free[device.id] -= choice["share_milli"]
+    after = unusable(node, free, None if cpu is None else cpu - choice["cpu_milli"], mix)
+    added = after - before
+    return Fraction(1, 2) - added / (2 * (abs(added) + _REFERENCE_MILLI))
+
+
+def refusals(fleet: Fleet, index: int, choice: JSON) -> set[Reason]:
+    """Why each node that cannot take a choice cannot."""
+    found = {(node.cluster, node.name): misfit_of_node(node, choice) for node in fleet.nodes}
+    short = [m.have for m, permanent in filter(None, found.values()) if m.code == "COUNT_SHORT" and not permanent]
+    is_enough_together = sum(have or 0 for have in short) >= choice["count"]
+    reasons = set()
+    for node, refusal in found.items():
+        if refusal:
+            misfit, permanent = refusal
+            is_fragment = misfit.code == "COUNT_SHORT" and not permanent and misfit.have and is_enough_together
+            code = "FRAGMENTED" if is_fragment else misfit.code
+            reasons.add(Reason(index, code, node, misfit.have, misfit.want, permanent))
+    return reasons
+
+
+def take(fleet: Fleet, answer: Answer, choice: JSON) -> None:
+    """Takes what an answer grants."""
+    for node in fleet.nodes:
+        if (node.cluster, node.name) == answer.node:
+            for device in node.devices:
+                device.free -= choice["share_milli"] if device.id in answer.devices else 0
+            if node.free_cpu_milli is not None:
+                node.free_cpu_milli -= choice["cpu_milli"]
+            if node.free_memory_mib is not None:
+                node.free_memory_mib -= choice["host_memory_mib"]

@@ -1,0 +1,95 @@
+"""From a fleet document to the objects of the reference."""
+
+from collections import defaultdict
+
+from hetero_ops.gap.catalog import Catalog
+from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, nominal_size
+
+_NOT_SCALE_UP = ({"pcie", "none", "upi"}, {"bridge", "pcie-tree", "none"})
+
+
+def read_fleet(document: JSON, catalog: Catalog) -> Fleet:
+    """Every node of every cluster, with what its `used` entries leave free."""
+    clusters = document["clusters"]
+    return Fleet([_node(cluster["name"], node, catalog) for cluster in clusters for node in cluster.get("nodes", [])])
+
+
+def _node(cluster: str, document: JSON, catalog: Catalog) -> Node:
+    devices: list[Device] = []
+    islands: list[list[int]] = []
+    silent: dict[object, list[Device]] = defaultdict(list)
+    for group in document.get("devices", []):
+        first = group.get("id", len(devices))
+        members = [_device(group, i, first + i, catalog) for i in range(group.get("count", 1))]
+        devices += members
+        if "islands" in group:
+            islands += group["islands"]
+        else:
+            silent[members[0].kind if members else None] += members
+    for members in silent.values():
+        islands += _implied_islands(members)
+    _number_islands(devices, islands)
+    taints = {taint["key"] for taint in document.get("taints", []) if taint["effect"] != "PreferNoSchedule"}
+    cpu, memory = document.get("cpu_milli"), document.get("memory_mib")
+    state = document.get("state", "active")
+    node = Node(cluster, document["name"], state, frozenset(taints), cpu, memory, devices, cpu, memory)
+    for used in document.get("used", []):
+        _use(node, used)
+    return node
+
+
+def _device(group: JSON, position: int, number: int, catalog: Catalog) -> Device:
+    known = {} if group["sku"] == "unknown" else catalog[group["sku"]].for_core()
+    said = group if group["sku"] == "unknown" else known
+    partition, reported = group.get("partition"), group.get("memory_mib")
+    nominal = None if partition else known.get("memory_mib")
+    if nominal is None and reported is not None:
+        nominal = nominal_size(reported, catalog)
+    numa = group.get("numa")
+    return Device(
+        id=number,
+        sku=known.get("sku"),
+        vendor=said.get("vendor"),
+        model=said.get("model"),
+        accelerator_class=said.get("class"),
+        partition=partition,
+        nominal_mib=nominal,
+        usable_mib=reported if reported is not None else nominal,
+        profile=known,
+        numa=numa[position] if isinstance(numa, list) else numa,
+        is_healthy=group.get("health", "healthy") == "healthy",
+        resource_keys=_resource_keys(said.get("vendor"), catalog),
+    )
+
+
+def _resource_keys(vendor: str | None, catalog: Catalog) -> frozenset[str]:
+    keys = {(profile.vendor, profile.k8s_resource_name) for profile in catalog if profile.k8s_resource_name}
+    return frozenset(key for owner, key in keys if vendor in (None, owner))
+
+
+def _implied_islands(members: list[Device]) -> list[list[int]]:
+    """A scale-up fabric joins as many devices as its domain, in order of id; a partition has no link of its own."""
+    profile = members[0].profile if members else {}
+    link, shape = profile.get("interconnect"), profile.get("interconnect_topology")
+    size = profile.get("scaleup_domain") or profile.get("max_per_node")
+    if not (link and shape and size) or members[0].partition or link in _NOT_SCALE_UP[0] or shape in _NOT_SCALE_UP[1]:
+        return []
+    ids = sorted(device.id for device in members)
+    return [ids[start : start + size] for start in range(0, len(ids), size)]
+
+
+def _number_islands(devices: list[Device], islands: list[list[int]]) -> None:
+    for number, island in enumerate(island for island in islands if len(island) > 1):
+        for device in devices:
+            if device.id in island:
+                device.island = number
+
+
+def _use(node: Node, used: JSON) -> None:
+    for device in node.devices:
+        if device.id in used.get("devices", []):
+            device.free -= used.get("share_milli", WHOLE)
+    if node.free_cpu_milli is not None:  # hosts may be overcommitted
+        node.free_cpu_milli = max(0, node.free_cpu_milli - used.get("cpu_milli", 0))
+    if node.free_memory_mib is not None:
+        node.free_memory_mib = max(0, node.free_memory_mib - used.get("memory_mib", 0))
