@@ -76,6 +76,7 @@ $(VENV)/uv: | tools
 $(VENV)/installed: $(VENV)/uv pyproject.toml $(RUST_SOURCES) | tools
 	@echo "building the extension and installing .[airflow] into $(VENV)"
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --reinstall-package hetero-ops --editable '.[airflow]'
+	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >$(VENV)/compileall.log 2>&1 || true # only for speed; templates do not compile
 	@touch $@
 
 $(VENV)/dev: $(VENV)/installed

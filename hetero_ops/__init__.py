@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hetero_ops.placement.decision import Decision, Grant, NoFit, Placement
     from hetero_ops.errors import (
         HeteroOpsError,
         InvalidDocument,
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from hetero_ops.gap.catalog import Catalog
     from hetero_ops.gap.profile import Profile
     from hetero_ops.gap.requirement import Choice, Requirement
+    from hetero_ops.placement.decision import Decision, Grant, NoFit, Placement
     from hetero_ops.placement.fleet import Fleet
 
 # Where each public name lives. Loaded on first use: hosts import this package at every start.

@@ -2,6 +2,20 @@
 
 from typing import Any, Final, Never, Self, final
 
+from typing_extensions import disjoint_base
+
+__all__ = [
+    "VERSION",
+    "Decision",
+    "Fleet",
+    "Grant",
+    "NoFit",
+    "Placement",
+    "Request",
+    "codes",
+    "fleet_schema",
+]
+
 VERSION: Final[str]
 
 def codes() -> str:
@@ -36,6 +50,7 @@ class Grant:
     def share_milli(self) -> int:
         """Share granted, thousandths of the device."""
 
+@disjoint_base
 class Decision:
     """The answer to a question: a `Placement` or a `NoFit`."""
 

@@ -1,7 +1,9 @@
 """The command line as a whole: its commands, and how errors of the package end it."""
 
+import os
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import click
 import typer
@@ -38,34 +40,38 @@ def _version(*, wanted: bool) -> None:
 
 @app.callback()
 def root(
-    *, version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version.")
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """Place pipeline steps on mixed accelerator fleets, and read why not."""
     del version  # the callback acted on it
+
+
+# How each mistake of the user ends a command; the first class that matches counts.
+_ENDINGS: tuple[tuple[type[HeteroOpsError], str, int], ...] = (
+    (InvalidRequirement, "bad request: ", ExitCode.BAD_REQUEST),
+    (UnknownDevice, "", ExitCode.BAD_REQUEST),
+    (InvalidDocument, "", ExitCode.BAD_FLEET),
+    (HeteroOpsError, "", 1),
+)
+_INTERRUPTED = 130
 
 
 def run(arguments: Sequence[str]) -> int:
     """Runs one command; returns the exit code. Mistakes of the user end in one clear line, never in a traceback."""
     try:
         code = typer.main.get_command(app).main(list(arguments), prog_name="hetero-ops", standalone_mode=False)
-    except InvalidRequirement as error:
-        note(f"hetero-ops: bad request: {error}")
-        return ExitCode.BAD_REQUEST
-    except UnknownDevice as error:
-        note(f"hetero-ops: {error}")
-        return ExitCode.BAD_REQUEST
-    except InvalidDocument as error:
-        note(f"hetero-ops: {error}")
-        return ExitCode.BAD_FLEET
     except HeteroOpsError as error:
-        note(f"hetero-ops: {error}")
-        return 1
+        prefix, code = next(ending for kind, *ending in _ENDINGS if isinstance(error, kind))
+        note(f"hetero-ops: {prefix}{error}")
     except click.ClickException as error:
         error.show(sys.stderr)
-        return error.exit_code
+        code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        return 130
-    except BrokenPipeError:
-        sys.stdout = None  # the reader is gone: nothing is left to flush to
-        return 0
+        code = _INTERRUPTED
+    except BrokenPipeError:  # the reader has enough; nothing is left to flush to
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
     return code if isinstance(code, int) else 0

@@ -18,7 +18,7 @@ from hetero_ops.placement.report import ChoiceReport
 _SHOWN = 5
 
 
-def explain(  # noqa: PLR0913 - one parameter an option
+def explain(
     request: option.Request,
     fleet: option.FleetSource = "",
     mix: option.MixFile = None,

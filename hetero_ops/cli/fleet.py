@@ -1,6 +1,6 @@
 """`hetero-ops fleet`: build and read fleet files."""
 
-import datetime
+import datetime as dt
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -50,7 +50,7 @@ def import_(
         hetero-ops fleet import openb_node_list_gpu_node.csv -o openb.yaml
     """
     document, findings = _read(sources, cluster)
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     head = {key: document[key] for key in ("apiVersion", "kind")}
     document = head | {"generated": {"at": now, "by": "hetero-ops fleet import"}} | document
     fleet = Fleet.from_document(document)  # what is written can be read again

@@ -9,7 +9,7 @@ from hetero_ops.cli.output import Format, print_table, to_json, write
 from hetero_ops.placement.fleet import Fleet
 
 
-def frag(  # noqa: PLR0913 - one parameter an option
+def frag(
     fleet: option.FleetSource,
     mix: option.MixFile = None,
     *,

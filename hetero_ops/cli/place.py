@@ -7,11 +7,10 @@ import typer
 
 from hetero_ops.cli import option
 from hetero_ops.cli.exit_code import of_decision
-from hetero_ops.cli.output import print_decision, to_json, write
+from hetero_ops.cli.output import print_decision, write
 from hetero_ops.cli.question import parse, read_weights
-from hetero_ops.errors import InvalidRequirement
 from hetero_ops.inject.environment import environment
-from hetero_ops.placement.decision import Decision, NoFit
+from hetero_ops.placement.decision import NoFit, Placement
 from hetero_ops.placement.fleet import Fleet
 
 
@@ -23,7 +22,7 @@ class PlaceFormat(StrEnum):
     env = "env"
 
 
-def place(  # noqa: PLR0913 - one parameter an option
+def place(
     request: option.Request,
     fleet: option.FleetSource,
     mix: option.MixFile = None,
@@ -58,7 +57,7 @@ def place(  # noqa: PLR0913 - one parameter an option
     return of_decision(decision, strict=strict)
 
 
-def _shell(decision: Decision) -> str:
+def _shell(decision: Placement | NoFit) -> str:
     if isinstance(decision, NoFit):
         return "".join(f"# {line}\n" for line in decision.why().splitlines())
     return environment(decision).to_shell()

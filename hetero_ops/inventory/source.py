@@ -70,7 +70,7 @@ def read_fleet(source: str, catalog: Catalog, *, max_bytes: int = MAX_BYTES) -> 
                 return FleetSource(read_nodes(_limited(file, source, max_bytes), source, catalog), source)
             return _single(_read(file, source, max_bytes))
     except FileNotFoundError:
-        raise refusal("there is no such file", "check the path given as --fleet or HETERO_OPS_FLEET", source) from None
+        raise refusal("there is no such file", "check the path of the fleet", source) from None
     except OSError as error:
         what = f"it cannot be read: {error.strerror or error}"
         raise refusal(what, "check its permissions", source) from None

@@ -124,7 +124,8 @@ class Fleet:
         Raises:
             InvalidRequirement: the requirement cannot be understood, or names a model that nobody knows.
         """
-        request = self._requests.get(requirement) or self._compile(requirement)
+        known = self._requests.get(requirement) if isinstance(requirement, str | Requirement) else None
+        request = known or self._compile(requirement)
         if weights is None:
             return self._core.place(request, policy=policy, seed=seed, key=key)
         return self._core.place(request, policy=policy, seed=seed, key=key, weights=json.dumps(dict(weights)).encode())

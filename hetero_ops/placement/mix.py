@@ -8,7 +8,7 @@ from typing import Any
 
 from hetero_ops.errors import InvalidDocument, InvalidRequirement
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.gap.requirement import Requirement
+from hetero_ops.gap.requirement import Choice, Requirement
 from hetero_ops.inventory.document_text import read_text
 from hetero_ops.inventory.openb import read_task_classes
 from hetero_ops.placement.compile import compile_choice, compile_tasks
@@ -59,13 +59,17 @@ def _entry(entry: Mapping[str, Any], path: str, catalog: Catalog, foreign_models
     if not isinstance(weight, int | float) or not math.isfinite(weight) or not 0 < weight <= _MILLIONTHS:
         raise InvalidDocument(f"weight is {weight!r}; write a positive number", f"{path}.weight")
     try:
-        requirement = Requirement.parse(entry.get("request", ""))
-        if len(requirement.choices) > 1:
-            raise InvalidRequirement("several choices; write each as an entry of its own, with its own weight")
-        choice = compile_choice(requirement.choices[0], catalog, foreign_models)
+        choice = compile_choice(_only_choice(entry.get("request", "")), catalog, foreign_models)
     except InvalidRequirement as error:
         raise InvalidDocument(f"request {entry.get('request')!r}: {error}", f"{path}.request") from None
     return {"choice": choice, "weight": max(1, round(weight * _MILLIONTHS))}
+
+
+def _only_choice(request: Any) -> Choice:  # noqa: ANN401 - as it stands in a document
+    choices = Requirement.parse(request).choices
+    if len(choices) > 1:
+        raise InvalidRequirement("several choices; write each as an entry of its own, with its own weight")
+    return choices[0]
 
 
 def _from_tasks(text: bytes, path: Path, catalog: Catalog) -> bytes:

@@ -22,4 +22,5 @@ class Entry:
 def registry() -> dict[Section, dict[str, Entry]]:
     """All codes by section, in the order of the registry."""
     table = tomllib.loads(_core.codes())
-    return {section: {code: Entry(**entry) for code, entry in codes.items()} for section, codes in table.items()}
+    sections: tuple[Section, ...] = ("reason", "finding", "warning")
+    return {section: {code: Entry(**entry) for code, entry in table[section].items()} for section in sections}

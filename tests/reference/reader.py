@@ -45,7 +45,7 @@ def _device(group: JSON, position: int, number: int, catalog: Catalog) -> Device
     nominal = None if partition else known.get("memory_mib")
     if nominal is None and reported is not None:
         nominal = nominal_size(reported, catalog)
-    numa = group.get("numa")
+    numa, is_healthy = group.get("numa"), group.get("health", "healthy") == "healthy"
     return Device(
         id=number,
         sku=known.get("sku"),
@@ -57,7 +57,8 @@ def _device(group: JSON, position: int, number: int, catalog: Catalog) -> Device
         usable_mib=reported if reported is not None else nominal,
         profile=known,
         numa=numa[position] if isinstance(numa, list) else numa,
-        is_healthy=group.get("health", "healthy") == "healthy",
+        is_healthy=is_healthy,
+        free=WHOLE if is_healthy else 0,
         resource_keys=_resource_keys(said.get("vendor"), catalog),
     )
 
@@ -87,7 +88,7 @@ def _number_islands(devices: list[Device], islands: list[list[int]]) -> None:
 
 def _use(node: Node, used: JSON) -> None:
     for device in node.devices:
-        if device.id in used.get("devices", []):
+        if device.id in used.get("devices", []) and device.is_healthy:
             device.free -= used.get("share_milli", WHOLE)
     if node.free_cpu_milli is not None:  # hosts may be overcommitted
         node.free_cpu_milli = max(0, node.free_cpu_milli - used.get("cpu_milli", 0))

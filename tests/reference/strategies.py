@@ -10,7 +10,16 @@ from tests.reference.model import JSON
 
 GIB = 1024
 FOREIGN_MODEL = "XPU-1"
-SKUS = ("H100-SXM5-80GB", "H100-PCIE-80GB", "MI300X", "A100-SXM4-40GB", "L4", "Gaudi3-HL-325L", "Xeon-8480P-AMX")
+SKUS = (
+    "H100-SXM5-80GB",
+    "L4",
+    "H100-SXM5-80GB",
+    "H100-PCIE-80GB",
+    "MI300X",
+    "A100-SXM4-40GB",
+    "Gaudi3-HL-325L",
+    "Xeon-8480P-AMX",
+)
 STATES = ("cordoned", "draining", "maintenance", "burn-in", "quarantined")
 TAINTS = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "other")
 MIX = ("gpu:1", "gpu:2", "gpu:4 fabric", "H100:2 fabric", "accel:1 >=100GB", "gpu:0.25 >=4GB", "cpu:2", "MI300X:3")
@@ -28,7 +37,7 @@ def _given(fields: JSON) -> JSON:
 @st.composite
 def kinds(draw: st.DrawFn) -> JSON:
     """What a group of devices is."""
-    shape = draw(st.sampled_from(["sku", "sku", "sku", "sku", "unknown", "partition"]))
+    shape = draw(st.sampled_from([*["sku"] * 8, "unknown", "partition"]))
     if shape == "partition":
         return {"sku": "A100-SXM4-40GB", "partition": "1g.5gb", "memory_mib": 4864}
     memory = draw(rarely(st.sampled_from([40_200, 76_000, 81_559, 191_000, 500])))
@@ -45,7 +54,7 @@ def kinds(draw: st.DrawFn) -> JSON:
 @st.composite
 def groups(draw: st.DrawFn, first: int) -> JSON:
     """Devices of one kind with ids from `first`."""
-    count = draw(st.integers(0, 4))
+    count = draw(st.sampled_from([4, 6, 3, 5, 2, 4, 1, 6, 0] if first == 0 else [2, 1, 3, 0]))
     ids = list(range(first, first + count))
     numa = draw(st.sampled_from(["none", "one", "each"]))
     islands = draw(rarely(st.lists(st.sampled_from(range(3)), min_size=count, max_size=count)))
@@ -68,15 +77,15 @@ def groups(draw: st.DrawFn, first: int) -> JSON:
 def nodes(draw: st.DrawFn, name: str) -> JSON:
     """A node with up to six devices in up to two groups."""
     devices: list[JSON] = []
-    for _ in range(draw(st.integers(0, 2))):
+    for _ in range(draw(st.sampled_from([1, 1, 1, 2, 2, 2, 0]))):
         devices.append(draw(groups(sum(group["count"] for group in devices))))
-    if devices and draw(st.integers(0, 3)) == 0:  # single devices, listed one by one
+    if devices and draw(st.integers(0, 3)) == 3:  # single devices, listed one by one
         devices += [draw(kinds()) | {"id": 10 + i} for i in range(draw(st.integers(1, 2)))]
     ids = [i for i in range(sum(group.get("count", 0) for group in devices))]
     return {
         "name": name,
         "devices": devices,
-        "used": [_use(draw, ids[i : i + 1]) for i in ids if draw(st.integers(0, 2)) == 0],
+        "used": [_use(draw, ids[i : i + 1]) for i in ids if draw(st.integers(0, 2)) == 2],
         **_given(
             {
                 "state": draw(rarely(st.sampled_from(STATES))),
@@ -135,52 +144,51 @@ _NAMES = ("H100", "A100", "MI300X", "L4", "Gaudi3", "H100-PCIE-80GB")
 _SIZES = tuple(gib * GIB for gib in (4, 10, 24, 40, 41, 80, 100, 192))
 
 
+def names(plain: tuple[str, ...]) -> st.SearchStrategy[tuple[ModelName, ...]]:
+    """Equally good names; now and then a partition, or any model of a vendor."""
+    odd = [ModelName(name="A100", partition="1g.5gb"), ModelName(name="*", vendor="amd")]
+    one = st.sampled_from([*(ModelName(name=name) for name in plain), *odd])
+    return st.lists(one, min_size=1, max_size=4, unique=True).map(tuple)
+
+
+_PRECISION = st.builds(
+    Precision, word=st.sampled_from(PRECISIONS), support=st.sampled_from(["native", "weight", "any"])
+)
+_CLAUSES: dict[str, st.SearchStrategy[Any]] = {
+    "memory_floor_mib": st.sampled_from(_SIZES),
+    "memory_ceiling_mib": st.sampled_from([24 * GIB, 80 * GIB]),
+    "usable_floor_mib": st.sampled_from([40_000, 79_000]),
+    "precisions": st.lists(_PRECISION, min_size=1, max_size=2, unique_by=lambda precision: precision.word).map(tuple),
+    "link_floor_mbps": st.sampled_from([100_000, 900_000]),
+    "compute_floor_tflops": st.sampled_from([100.0, 900.0, 1500.5]),
+    "bandwidth_floor_mbps": st.sampled_from([1_000_000, 5_000_000]),
+    "vendor": st.sampled_from(["nvidia", "amd", "intel"]),
+}
+
+
 @st.composite
-def choices(draw: st.DrawFn, names: tuple[str, ...] = _NAMES) -> Choice:
+def choices(draw: st.DrawFn, plain: tuple[str, ...] = _NAMES) -> Choice:
     """One choice; mostly easy to satisfy, so that placements are as frequent as refusals."""
-    if draw(st.integers(0, 9)) == 0:
+    if draw(st.integers(0, 9)) == 9:
         floor = draw(rarely(st.sampled_from([GIB, 5 * GIB])))
         return Choice(accelerator_class="cpu", count=draw(st.integers(1, 5)), memory_floor_mib=floor)
-    named = draw(
-        rarely(
-            st.lists(
-                st.one_of(
-                    st.sampled_from(names).map(lambda name: ModelName(name=name)),
-                    st.just(ModelName(name="A100", partition="1g.5gb")),
-                    st.just(ModelName(name="*", vendor="amd")),
-                ),
-                min_size=1,
-                max_size=3,
-                unique=True,
-            )
-        )
-    )
-    is_share = draw(st.integers(0, 4)) == 0
-    floor, ceiling = draw(rarely(st.sampled_from(_SIZES))), draw(rarely(st.sampled_from(_SIZES)))
-    if floor and ceiling and floor > ceiling:
-        floor, ceiling = ceiling, floor
-    accelerator_class = draw(st.sampled_from([None, "accel", "gpu", "gpu", "npu"]))
-    return Choice(
-        names=tuple(named or ()),
-        accelerator_class=accelerator_class if named or accelerator_class else "accel",
-        vendor=None if named else draw(rarely(st.sampled_from(["nvidia", "intel"]))),
-        count=1 if is_share else draw(st.integers(1, 6)),
-        share_milli=draw(st.sampled_from([100, 250, 500, 750])) if is_share else 1000,
-        memory_floor_mib=floor,
-        memory_ceiling_mib=ceiling,
-        usable_floor_mib=draw(rarely(st.sampled_from([40_000, 79_000]))),
-        precisions=tuple(
-            Precision(word=word, support=draw(st.sampled_from(["native", "weight", "any"])))
-            for word in draw(rarely(st.lists(st.sampled_from(PRECISIONS), max_size=2, unique=True))) or ()
-        ),
-        link=None if is_share else draw(st.sampled_from([None, None, None, "fabric", "fabric", "nvlink", "xgmi"])),
-        link_floor_mbps=None if is_share else draw(rarely(st.sampled_from([100_000, 900_000]))),
-        compute_floor_tflops=draw(rarely(st.sampled_from([100.0, 900.0, 1500.5]))),
-        bandwidth_floor_mbps=draw(rarely(st.sampled_from([1_000_000, 5_000_000]))),
-    )
+    fields: JSON = {"accelerator_class": draw(st.sampled_from([*["gpu"] * 4, "accel", "accel", "npu"]))}
+    for clause in draw(st.lists(st.sampled_from(sorted(_CLAUSES)), max_size=2, unique=True)):
+        fields[clause] = draw(_CLAUSES[clause])
+    if "vendor" not in fields and draw(st.integers(0, 2)) == 2:
+        fields |= {"names": draw(names(plain)), "accelerator_class": None}
+    if fields.get("memory_floor_mib", 0) > fields.get("memory_ceiling_mib", 1 << 30):
+        del fields["memory_floor_mib"]
+    if draw(st.integers(0, 4)) == 4:
+        fields["share_milli"] = draw(st.sampled_from([100, 250, 500, 750]))
+        fields.pop("link_floor_mbps", None)
+    else:
+        fields["count"] = draw(st.sampled_from([1, 1, 2, 2, 2, 3, 3, 4, 5, 6]))
+        fields["link"] = draw(st.sampled_from([None, None, None, "fabric", "fabric", "nvlink", "xgmi"]))
+    return Choice(**fields)
 
 
 def requirements(document: JSON, *, max_choices: int = 3) -> st.SearchStrategy[Requirement]:
     """Requirements that name only what the catalog or the fleet has."""
-    names = (*_NAMES, FOREIGN_MODEL) if is_foreign_model_in(document) else _NAMES
-    return st.lists(choices(names), min_size=1, max_size=max_choices).map(lambda c: Requirement(choices=tuple(c)))
+    plain = (*_NAMES, FOREIGN_MODEL) if is_foreign_model_in(document) else _NAMES
+    return st.lists(choices(plain), min_size=1, max_size=max_choices).map(lambda c: Requirement(choices=tuple(c)))
