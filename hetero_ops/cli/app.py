@@ -1,11 +1,8 @@
 """The command line as a whole: its commands, and how errors of the package end it."""
 
-import os
-import sys
 from collections.abc import Sequence
 from typing import Annotated
 
-import click
 import typer
 
 from hetero_ops.cli import catalog, demo, explain, fleet, frag, place
@@ -13,8 +10,14 @@ from hetero_ops.cli.exit_code import ExitCode
 from hetero_ops.cli.output import note
 from hetero_ops.errors import HeteroOpsError, InvalidDocument, InvalidRequirement, UnknownDevice
 
+
+def _end(code: int | None, **_: object) -> None:
+    raise typer.Exit(code or 0)
+
+
 app = typer.Typer(
     name="hetero-ops",
+    result_callback=_end,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -56,22 +59,16 @@ _ENDINGS: tuple[tuple[type[HeteroOpsError], str, int], ...] = (
     (InvalidDocument, "", ExitCode.BAD_FLEET),
     (HeteroOpsError, "", 1),
 )
-_INTERRUPTED = 130
 
 
 def run(arguments: Sequence[str]) -> int:
     """Runs one command; returns the exit code. Mistakes of the user end in one clear line, never in a traceback."""
     try:
-        code = typer.main.get_command(app).main(list(arguments), prog_name="hetero-ops", standalone_mode=False)
+        app(list(arguments), prog_name="hetero-ops")
     except HeteroOpsError as error:
-        prefix, code = next(ending for kind, *ending in _ENDINGS if isinstance(error, kind))
+        prefix, code = next((prefix, code) for kind, prefix, code in _ENDINGS if isinstance(error, kind))
         note(f"hetero-ops: {prefix}{error}")
-    except click.ClickException as error:
-        error.show(sys.stderr)
-        code = error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        code = _INTERRUPTED
-    except BrokenPipeError:  # the reader has enough; nothing is left to flush to
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
-    return code if isinstance(code, int) else 0
+        return code
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    return 0

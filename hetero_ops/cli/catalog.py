@@ -88,12 +88,8 @@ def _rate(rate: float | None) -> str:
 
 
 def _sheet(profile: Profile) -> str:
-    weak = set(profile.weak_fields)
-    lines = [profile.sku]
-    for field, value in profile.model_dump(mode="json").items():
-        if field != "sku":
-            mark = "  (weak)" if field in weak else ""
-            lines.append(f"  {field:<30} {_shown(value)}{mark}")
+    fields = profile.model_dump(mode="json", exclude={"sku"})
+    lines = [profile.sku, *(f"  {field:<30} {_shown(value)}" for field, value in fields.items())]
     return "\n".join(lines) + "\n"
 
 

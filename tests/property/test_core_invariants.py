@@ -54,7 +54,9 @@ def with_explicit_ids(node: JSON) -> list[JSON]:
     devices: list[JSON] = []
     for group in node["devices"]:
         first = group.get("id", len(devices))
-        devices += one_by_one({k: v for k, v in group.items() if k != "islands"}, range(first, first + group.get("count", 1)))
+        devices += one_by_one(
+            {k: v for k, v in group.items() if k != "islands"}, range(first, first + group.get("count", 1))
+        )
     return devices
 
 

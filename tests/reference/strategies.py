@@ -1,5 +1,6 @@
 """Random small fleets and requirements for the property tests: few nodes, few devices, every oddity."""
 
+import functools
 from typing import Any
 
 from hypothesis import strategies as st
@@ -34,104 +35,117 @@ def _given(fields: JSON) -> JSON:
     return {key: value for key, value in fields.items() if value is not None}
 
 
+# Strategies are made once: making them anew in each example costs more than drawing from them.
+_SHAPE = st.sampled_from([*["sku"] * 8, "unknown", "partition"])
+_SKU = st.sampled_from(SKUS)
+_REPORTED = rarely(st.sampled_from([40_200, 76_000, 81_559, 191_000, 500]))
+_UNKNOWN = st.fixed_dictionaries(
+    {
+        "class": st.sampled_from([None, "gpu", "npu"]),
+        "vendor": st.sampled_from([None, "nvidia", "intel"]),
+        "model": st.sampled_from([None, FOREIGN_MODEL]),
+    }
+)
+_FIRST_COUNT = st.sampled_from([4, 6, 3, 5, 2, 4, 1, 6, 0])
+_NEXT_COUNT = st.sampled_from([2, 1, 3, 0])
+_NUMA = [
+    st.one_of(st.none(), st.integers(0, 1), st.lists(st.sampled_from([None, 0, 1]), min_size=n, max_size=n))
+    for n in range(7)
+]
+_ISLANDS = [rarely(st.lists(st.sampled_from(range(3)), min_size=n, max_size=n)) for n in range(7)]
+_HEALTH = rarely(st.just("unhealthy"))
+
+
 @st.composite
 def kinds(draw: st.DrawFn) -> JSON:
     """What a group of devices is."""
-    shape = draw(st.sampled_from([*["sku"] * 8, "unknown", "partition"]))
+    shape = draw(_SHAPE)
     if shape == "partition":
         return {"sku": "A100-SXM4-40GB", "partition": "1g.5gb", "memory_mib": 4864}
-    memory = draw(rarely(st.sampled_from([40_200, 76_000, 81_559, 191_000, 500])))
-    if shape == "sku":
-        return _given({"sku": draw(st.sampled_from(SKUS)), "memory_mib": memory})
-    known = {
-        "class": draw(st.sampled_from([None, "gpu", "npu"])),
-        "vendor": draw(st.sampled_from([None, "nvidia", "intel"])),
-        "model": draw(st.sampled_from([None, FOREIGN_MODEL])),
-    }
-    return _given({"sku": "unknown", "memory_mib": memory, **known})
+    what = {"sku": draw(_SKU)} if shape == "sku" else {"sku": "unknown"} | draw(_UNKNOWN)
+    return _given(what | {"memory_mib": draw(_REPORTED)})
 
 
-@st.composite
-def groups(draw: st.DrawFn, first: int) -> JSON:
+_KIND = kinds()
+
+
+def _group(draw: st.DrawFn, first: int) -> JSON:
     """Devices of one kind with ids from `first`."""
-    count = draw(st.sampled_from([4, 6, 3, 5, 2, 4, 1, 6, 0] if first == 0 else [2, 1, 3, 0]))
-    ids = list(range(first, first + count))
-    numa = draw(st.sampled_from(["none", "one", "each"]))
-    islands = draw(rarely(st.lists(st.sampled_from(range(3)), min_size=count, max_size=count)))
-    fields = {
-        "count": count,
-        "numa": {
-            "none": None,
-            "one": draw(st.integers(0, 1)),
-            "each": draw(st.lists(st.sampled_from([None, 0, 1]), min_size=count, max_size=count)),
-        }[numa],
-        "islands": None
-        if islands is None
-        else [[i for i, at in zip(ids, islands, strict=True) if at == k] for k in range(3)],
-        "health": draw(rarely(st.just("unhealthy"))),
-    }
-    return draw(kinds()) | _given(fields)
+    count = draw(_NEXT_COUNT if first else _FIRST_COUNT)
+    islands = draw(_ISLANDS[count])
+    fields = {"count": count, "numa": draw(_NUMA[count]), "health": draw(_HEALTH)}
+    if islands is not None:
+        fields["islands"] = [[first + i for i, island in enumerate(islands) if island == k] for k in range(3)]
+    return draw(_KIND) | _given(fields)
 
 
-@st.composite
-def nodes(draw: st.DrawFn, name: str) -> JSON:
-    """A node with up to six devices in up to two groups."""
-    devices: list[JSON] = []
-    for _ in range(draw(st.sampled_from([1, 1, 1, 2, 2, 2, 0]))):
-        devices.append(draw(groups(sum(group["count"] for group in devices))))
-    if devices and draw(st.integers(0, 3)) == 3:  # single devices, listed one by one
-        devices += [draw(kinds()) | {"id": 10 + i} for i in range(draw(st.integers(1, 2)))]
-    ids = [i for i in range(sum(group.get("count", 0) for group in devices))]
-    return {
-        "name": name,
-        "devices": devices,
-        "used": [_use(draw, ids[i : i + 1]) for i in ids if draw(st.integers(0, 2)) == 2],
-        **_given(
-            {
-                "state": draw(rarely(st.sampled_from(STATES))),
-                "cpu_milli": draw(st.sampled_from([None, 2000, 4000, 64000])),
-                "memory_mib": draw(st.sampled_from([None, 4 * GIB, 64 * GIB])),
-                "taints": draw(
-                    rarely(
-                        st.lists(
-                            st.builds(
-                                lambda key, effect: {"key": key, "effect": effect},
-                                st.sampled_from(TAINTS),
-                                st.sampled_from(["NoSchedule", "NoExecute", "PreferNoSchedule"]),
-                            ),
-                            max_size=2,
-                        )
-                    )
+_GROUPS = st.sampled_from([1, 1, 1, 2, 2, 2, 0])
+_SINGLES = rarely(st.lists(_KIND, min_size=1, max_size=2))
+_IN_USE = st.lists(st.sampled_from([False, False, True]), min_size=12, max_size=12)
+_HOST = st.fixed_dictionaries(
+    {
+        "state": rarely(st.sampled_from(STATES)),
+        "cpu_milli": st.sampled_from([None, 2000, 4000, 64000]),
+        "memory_mib": st.sampled_from([None, 4 * GIB, 64 * GIB]),
+        "taints": rarely(
+            st.lists(
+                st.fixed_dictionaries(
+                    {
+                        "key": st.sampled_from(TAINTS),
+                        "effect": st.sampled_from(["NoSchedule", "NoExecute", "PreferNoSchedule"]),
+                    }
                 ),
-            }
+                max_size=2,
+            )
         ),
     }
-
-
-def _use(draw: st.DrawFn, ids: list[int]) -> JSON:
-    share = draw(st.sampled_from([None, 250, 500, 700]))
-    host = {"cpu_milli": draw(st.sampled_from([None, 1000])), "memory_mib": draw(st.sampled_from([None, GIB]))}
-    return {"owner": "someone", "devices": ids, **_given({"share_milli": share, **host})}
+)
+_USE = st.fixed_dictionaries(
+    {
+        "share_milli": st.sampled_from([None, 250, 500, 700]),
+        "cpu_milli": st.sampled_from([None, 1000]),
+        "memory_mib": st.sampled_from([None, GIB]),
+    }
+)
 
 
 @st.composite
-def fleets(draw: st.DrawFn, *, min_nodes: int = 1) -> JSON:
-    """A fleet document of up to five nodes in up to two clusters, half of them with a mix of its own."""
-    names = draw(st.lists(st.sampled_from("abcde"), min_size=min_nodes, max_size=5, unique=True))
+def nodes(draw: st.DrawFn) -> JSON:
+    """A node without a name, with devices in up to two groups and sometimes some listed one by one."""
+    devices: list[JSON] = []
+    for _ in range(draw(_GROUPS)):
+        devices.append(_group(draw, sum(group["count"] for group in devices)))
+    ids = range(sum(group["count"] for group in devices))
+    devices += [kind | {"id": 10 + i} for i, kind in enumerate(draw(_SINGLES) or [])]
+    in_use = [i for i, is_used in zip(ids, draw(_IN_USE), strict=False) if is_used]
+    used = [{"owner": "someone", "devices": [i], **_given(draw(_USE))} for i in in_use]
+    return {"devices": devices, "used": used, **_given(draw(_HOST))}
+
+
+_NODE = nodes()
+_NODE_NAMES = st.lists(st.sampled_from("abcde"), min_size=1, max_size=5, unique=True)
+_ORDER = st.permutations(["east", "west"])
+_MIX = st.one_of(
+    st.just([]),
+    st.lists(
+        st.fixed_dictionaries({"request": st.sampled_from(MIX), "weight": st.sampled_from([0.1, 0.5, 3])}),
+        max_size=3,
+        unique_by=lambda entry: entry["request"],
+    ),
+)
+
+
+@st.composite
+def fleets(draw: st.DrawFn) -> JSON:
+    """A fleet document of up to five nodes in two clusters, half of them with a mix of its own."""
+    names = draw(_NODE_NAMES)
     split = draw(st.integers(0, len(names)))
-    order = draw(st.permutations(["east", "west"]))
-    clusters = [
-        {"name": cluster, "nodes": [draw(nodes(name)) for name in part]}
-        for cluster, part in zip(order, (names[:split], names[split:]), strict=True)
-    ]
-    if len(names) > 1 and draw(st.booleans()):  # a second node in the same state as the first
-        all_nodes = [node for cluster in clusters for node in cluster["nodes"]]
-        all_nodes[-1].update({key: value for key, value in all_nodes[0].items() if key != "name"})
-    mix = draw(st.one_of(st.just([]), st.lists(st.sampled_from(MIX), max_size=3, unique=True)))
-    document: JSON = {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": clusters}
-    if mix:
-        document["mix"] = [{"request": request, "weight": draw(st.sampled_from([0.1, 0.5, 3]))} for request in mix]
-    return document
+    named = [{"name": name, **draw(_NODE)} for name in names]
+    if len(named) > 1 and draw(st.booleans()):  # two nodes in the same state
+        named[-1] = named[0] | {"name": names[-1]}
+    parts = zip(draw(_ORDER), (named[:split], named[split:]), strict=True)
+    clusters = [{"name": cluster, "nodes": part} for cluster, part in parts]
+    return {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": clusters, "mix": draw(_MIX)}
 
 
 def is_foreign_model_in(document: JSON) -> bool:
@@ -144,6 +158,7 @@ _NAMES = ("H100", "A100", "MI300X", "L4", "Gaudi3", "H100-PCIE-80GB")
 _SIZES = tuple(gib * GIB for gib in (4, 10, 24, 40, 41, 80, 100, 192))
 
 
+@functools.cache
 def names(plain: tuple[str, ...]) -> st.SearchStrategy[tuple[ModelName, ...]]:
     """Equally good names; now and then a partition, or any model of a vendor."""
     odd = [ModelName(name="A100", partition="1g.5gb"), ModelName(name="*", vendor="amd")]
@@ -166,29 +181,44 @@ _CLAUSES: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
+_CLASS = st.sampled_from([*["gpu"] * 5, "accel", "accel", "npu", "cpu"])
+_HOST_MEMORY = rarely(st.sampled_from([GIB, 5 * GIB]))
+_CLAUSE_NAMES = st.lists(st.sampled_from(sorted(_CLAUSES)), max_size=2, unique=True)
+_IS_NAMED = st.sampled_from([False, False, True])
+_WHOLE = st.fixed_dictionaries(
+    {
+        "count": st.sampled_from([1, 1, 2, 2, 2, 3, 3, 4, 5, 6]),
+        "link": st.sampled_from([None, None, None, "fabric", "fabric", "nvlink", "xgmi"]),
+    }
+)
+_SHARE = st.fixed_dictionaries({"share_milli": st.sampled_from([100, 250, 500, 750])})
+_AMOUNT = st.one_of(_WHOLE, _WHOLE, _WHOLE, _SHARE)
+
+
 @st.composite
 def choices(draw: st.DrawFn, plain: tuple[str, ...] = _NAMES) -> Choice:
     """One choice; mostly easy to satisfy, so that placements are as frequent as refusals."""
-    if draw(st.integers(0, 9)) == 9:
-        floor = draw(rarely(st.sampled_from([GIB, 5 * GIB])))
-        return Choice(accelerator_class="cpu", count=draw(st.integers(1, 5)), memory_floor_mib=floor)
-    fields: JSON = {"accelerator_class": draw(st.sampled_from([*["gpu"] * 4, "accel", "accel", "npu"]))}
-    for clause in draw(st.lists(st.sampled_from(sorted(_CLAUSES)), max_size=2, unique=True)):
+    fields: JSON = {"accelerator_class": draw(_CLASS)}
+    if fields["accelerator_class"] == "cpu":
+        return Choice(**fields, count=draw(st.integers(1, 5)), memory_floor_mib=draw(_HOST_MEMORY))
+    for clause in draw(_CLAUSE_NAMES):
         fields[clause] = draw(_CLAUSES[clause])
-    if "vendor" not in fields and draw(st.integers(0, 2)) == 2:
+    if "vendor" not in fields and draw(_IS_NAMED):
         fields |= {"names": draw(names(plain)), "accelerator_class": None}
     if fields.get("memory_floor_mib", 0) > fields.get("memory_ceiling_mib", 1 << 30):
         del fields["memory_floor_mib"]
-    if draw(st.integers(0, 4)) == 4:
-        fields["share_milli"] = draw(st.sampled_from([100, 250, 500, 750]))
+    fields |= draw(_AMOUNT)
+    if "share_milli" in fields:
         fields.pop("link_floor_mbps", None)
-    else:
-        fields["count"] = draw(st.sampled_from([1, 1, 2, 2, 2, 3, 3, 4, 5, 6]))
-        fields["link"] = draw(st.sampled_from([None, None, None, "fabric", "fabric", "nvlink", "xgmi"]))
     return Choice(**fields)
 
 
-def requirements(document: JSON, *, max_choices: int = 3) -> st.SearchStrategy[Requirement]:
+_PLAIN, _WITH_FOREIGN = (
+    st.lists(choices(plain), min_size=1, max_size=3).map(lambda c: Requirement(choices=tuple(c)))
+    for plain in (_NAMES, (*_NAMES, FOREIGN_MODEL))
+)
+
+
+def requirements(document: JSON) -> st.SearchStrategy[Requirement]:
     """Requirements that name only what the catalog or the fleet has."""
-    plain = (*_NAMES, FOREIGN_MODEL) if is_foreign_model_in(document) else _NAMES
-    return st.lists(choices(plain), min_size=1, max_size=max_choices).map(lambda c: Requirement(choices=tuple(c)))
+    return _WITH_FOREIGN if is_foreign_model_in(document) else _PLAIN
