@@ -69,7 +69,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module has attributes of 
     except ModuleNotFoundError as error:
         if error.name != f"{__name__}._core":
             raise
-        message = "the Rust core of hetero_ops is not built here; run `make build`, or install the wheel"
+        message = "the Rust core of hetero_ops is not built here; run `make demo`, or install the wheel"
         raise ModuleNotFoundError(message, name=error.name) from error
 
 

@@ -28,7 +28,7 @@ MIX = ("gpu:1", "gpu:2", "gpu:4 fabric", "H100:2 fabric", "accel:1 >=100GB", "gp
 
 def rarely(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     """A value in about one case of four, else `None`."""
-    return st.one_of(st.none(), st.none(), st.none(), values)
+    return st.sampled_from([st.none(), st.none(), st.none(), values]).flatmap(lambda strategy: strategy)
 
 
 def _given(fields: JSON) -> JSON:
@@ -192,7 +192,7 @@ _WHOLE = st.fixed_dictionaries(
     }
 )
 _SHARE = st.fixed_dictionaries({"share_milli": st.sampled_from([100, 250, 500, 750])})
-_AMOUNT = st.one_of(_WHOLE, _WHOLE, _WHOLE, _SHARE)
+_AMOUNT = st.sampled_from([_WHOLE, _WHOLE, _WHOLE, _SHARE]).flatmap(lambda strategy: strategy)
 
 
 @st.composite
