@@ -46,43 +46,28 @@ def note(text: str) -> None:
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], output: Path | None = None, *, heading: str = ""
 ) -> None:
-    """A table under an optional heading. Boxes and colour only on a terminal, aligned columns elsewhere."""
-    table = [[*map(str, row)] for row in rows]
-    if output is None and sys.stdout.isatty():
-        sys.stdout.write(heading)
-        _print_rich(columns, table)
-        return
-    widths = [max(map(len, cells)) for cells in zip(columns, *table, strict=True)]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in [list(columns), *table]
+    """Aligned columns under a header, which is bold on a terminal. Nothing is cut to the terminal's width."""
+    table = [list(columns), *map(list, rows)]
+    widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
+    header, *lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n" for row in table
     ]
-    write(heading + "\n".join(lines) + "\n", output)
-
-
-def _print_rich(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    from rich import box  # noqa: PLC0415 - only a terminal needs it
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    table = Table(*columns, box=box.SIMPLE_HEAD, header_style="bold")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    Console().print(table)
+    _print((heading, ""), (header, "bold"), ("".join(lines), ""), output=output)
 
 
 _COLOUR = {"placed": "green", "degraded": "yellow", "busy": "yellow", "impossible": "red"}
 
 
 def print_decision(verdict: str, why: str, output: Path | None) -> None:
-    """A decision in words; the verdict coloured on a terminal."""
-    if output is None and sys.stdout.isatty():
-        from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
-        from rich.text import Text  # noqa: PLC0415
+    """A decision in words, which begin with the verdict; it is coloured on a terminal."""
+    _print((verdict, f"bold {_COLOUR[verdict]}"), (why.removeprefix(verdict), ""), output=output)
 
-        text = Text(why)
-        text.stylize(f"bold {_COLOUR[verdict]}", 0, len(verdict))
-        Console(soft_wrap=True).print(text, end="")
+
+def _print(*parts: tuple[str, str], output: Path | None) -> None:
+    if output is not None or not sys.stdout.isatty():
+        write("".join(text for text, _ in parts), output)
         return
-    write(why, output)
+    from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
+    from rich.text import Text  # noqa: PLC0415
+
+    Console(soft_wrap=True).print(Text.assemble(*parts), end="")

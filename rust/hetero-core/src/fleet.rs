@@ -8,7 +8,7 @@ use crate::decision::Placement;
 use crate::digest::{Digest, Hasher};
 use crate::document::{FleetDocument, MixEntry};
 use crate::error::{Error, Result};
-use crate::fragmentation::{self, Report};
+use crate::fragmentation::weighted_unusable;
 use crate::hold::{Hold, HoldId};
 use crate::inventory::{Inventory, Node};
 use crate::mix::{Mix, MixDocument, default_mix};
@@ -185,11 +185,6 @@ impl Fleet {
         Some(Hold { node, devices, share_milli, cpu_milli, memory_mib })
     }
 
-    /// Fragmentation under the present mix.
-    pub fn fragmentation(&self) -> Report {
-        fragmentation::report(self)
-    }
-
     fn rebuild_states(&mut self) {
         self.states = StateTable::default();
         self.digest = 0;
@@ -219,7 +214,7 @@ impl Fleet {
         }
         let state = hasher.maybe(cpu).maybe(self.capacity.free_memory_mib[at.at()]).finish();
         let mix = &self.mix;
-        let facts = || StateFacts { weighted_unusable: fragmentation::weighted_unusable(node, free, cpu, mix) };
+        let facts = || StateFacts { weighted_unusable: weighted_unusable(node, free, cpu, mix) };
         self.states.set(at, state, facts);
     }
 
@@ -269,7 +264,7 @@ impl Fleet {
         &self.capacity.free_milli[self.node(at).devices.clone()]
     }
 
-    /// See [`fragmentation::weighted_unusable`].
+    /// See [`weighted_unusable`].
     pub fn weighted_unusable(&self, at: NodeIdx) -> u64 {
         self.states.facts(at).weighted_unusable
     }

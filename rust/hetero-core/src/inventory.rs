@@ -5,6 +5,7 @@ use std::ops::Range;
 use indexmap::{IndexMap, IndexSet};
 
 use crate::capacity::Capacity;
+use crate::device::Device;
 use crate::digest::{Digest, Hasher};
 use crate::document::{DeviceGroup, FleetDocument, Health, NodeDocument, NodeState, Numa, Taint};
 use crate::error::{Error, Result};
@@ -16,25 +17,6 @@ use crate::units::{KindIdx, NodeIdx, WHOLE_MILLI};
 
 /// Devices of one node at most: above every machine on the market, and a bound for a mistyped count.
 const MAX_DEVICES_PER_NODE: usize = 1024;
-
-/// A device as it does not change while steps come and go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Device {
-    /// Id within the node.
-    pub id: u32,
-    /// What it is.
-    pub kind: KindIdx,
-    /// Group of the document that it comes from.
-    pub group: usize,
-    /// Scale-up island within the node; `None` when it is in none, or that is unknown.
-    pub island: Option<u16>,
-    /// NUMA node; `None` when unknown.
-    pub numa: Option<u16>,
-    /// Whether it can be used.
-    pub is_healthy: bool,
-    /// UUID, where known.
-    pub uuid: Option<String>,
-}
 
 /// A run of devices that lie together in the columns.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use indexmap::{IndexMap, IndexSet};
 
+use crate::device::Device;
 use crate::document::NodeDocument;
 use crate::error::{Error, Result};
-use crate::inventory::Device;
 use crate::kind::Kind;
 use crate::profile::Profile;
 use crate::units::KindIdx;

@@ -12,6 +12,7 @@
 pub mod capacity;
 pub mod codes;
 pub mod decision;
+pub mod device;
 pub mod digest;
 pub mod document;
 pub mod error;
@@ -19,6 +20,7 @@ pub mod explain;
 pub mod filter;
 pub mod fleet;
 pub mod fragmentation;
+pub mod fragmentation_report;
 pub mod hold;
 pub mod inventory;
 mod islands;

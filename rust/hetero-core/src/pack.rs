@@ -3,12 +3,16 @@
 //! Devices of a node that share kind, island, NUMA node and free share are interchangeable, so it is enough to choose
 //! how many of each such group to take; of a group the lowest ids go first.
 
+use crate::device::Device;
 use crate::filter::KindFit;
-use crate::inventory::{Device, Inventory, Node};
+use crate::inventory::{Inventory, Node};
 use crate::request::Choice;
 
-/// Options per node at most. Reached only by nodes with dozens of islands; the first ones, from large groups, stand.
-const MAX_OPTIONS: u32 = 4096;
+/// Options per node at most, and fewer for steps of many devices, whose options cost more to score. Reached only by nodes
+/// with dozens of islands; the first options, which take most from the first groups, stand.
+const MAX_OPTIONS: usize = 4096;
+/// Pairs of devices that the options of a node may have in all.
+const MAX_PAIRS: usize = 1 << 20;
 
 /// Interchangeable devices.
 #[derive(Clone, Debug)]
@@ -31,7 +35,7 @@ pub fn for_each_option(
     let count = choice.count as usize;
     let one_island = count > 1 && choice.link.is_some();
     let runs = if one_island { &node.islands } else { &node.kinds };
-    let mut left = MAX_OPTIONS;
+    let mut left = (MAX_PAIRS / (count * count)).clamp(1, MAX_OPTIONS);
     let mut picked = Vec::with_capacity(count);
     for run in runs.iter().filter(|run| fit[run.kind.at()].is_none()) {
         let usable = run.devices.clone().filter(|&at| free_milli[at] >= choice.share_milli);
@@ -69,7 +73,7 @@ fn take(
     count: usize,
     before: usize,
     picked: &mut Vec<usize>,
-    left: &mut u32,
+    left: &mut usize,
     each: &mut impl FnMut(&[usize]),
 ) {
     if *left == 0 {
@@ -88,7 +92,11 @@ fn take(
     let later: usize = rest.iter().map(|group| group.members.len()).sum();
     let ceiling = if group.is_twin_of_previous { before } else { usize::MAX };
     let most = count.min(group.members.len()).min(ceiling);
-    for n in (count.saturating_sub(later)..=most).rev() {
+    let least = count.saturating_sub(later);
+    if least > most {
+        *left -= 1; // a dead end costs as much as an option
+    }
+    for n in (least..=most).rev() {
         picked.extend(&group.members[..n]);
         take(rest, count - n, n, picked, left, each);
         picked.truncate(picked.len() - n);

@@ -1,6 +1,6 @@
 //! How near two devices of a node are to each other.
 
-use crate::inventory::Device;
+use crate::device::Device;
 
 /// Nearness of a pair, near to far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

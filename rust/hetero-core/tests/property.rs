@@ -4,6 +4,7 @@
 
 mod sample;
 
+use hetero_core::fragmentation_report::report;
 use hetero_core::{Decision, Fleet, Question, place};
 use proptest::prelude::*;
 use sample::{any_nodes, any_request, document, fleet, profiles};
@@ -27,7 +28,7 @@ proptest! {
         }
         let (a, b) = (fleet(&nodes), fleet(&shuffled));
         prop_assert_eq!(bytes(&ask(&a, &request)), bytes(&ask(&b, &request)));
-        prop_assert_eq!(a.fragmentation(), b.fragmentation());
+        prop_assert_eq!(report(&a), report(&b));
     }
 
     #[test]

@@ -109,7 +109,7 @@ impl Fleet {
 
     /// Fragmentation under the mix in use, as JSON.
     fn fragmentation(&self, py: Python<'_>) -> PyResult<String> {
-        detached(py, || Ok(json(&self.read().fragmentation())))
+        detached(py, || Ok(json(&hetero_core::fragmentation_report::report(&self.read()))))
     }
 
     /// Devices by pool and kind, as JSON.
