@@ -41,6 +41,14 @@ wheel: $(VENV)/installed ## Build the wheel and try it alone, without Airflow, i
 	$(PYTHON) -m venv build/wheel/venv && $(BIN)/uv pip install --quiet --python build/wheel/venv/bin/python build/wheel/*.whl
 	cd build/wheel && venv/bin/hetero-ops demo; test $$? -eq 10 # the train step is degraded, and says so
 
+.PHONY: oldest
+oldest: wheel ## Run the Python tests on the oldest supported versions of what the package depends on.
+	$(PYTHON) -m venv --clear build/oldest
+	$(BIN)/uv pip install --quiet --python build/oldest/bin/python --resolution lowest-direct -r pyproject.toml --extra airflow
+	$(BIN)/uv pip install --quiet --python build/oldest/bin/python --no-deps build/wheel/*.whl
+	$(BIN)/uv pip install --quiet --python build/oldest/bin/python hypothesis pytest pytest-benchmark pytest-timeout
+	build/oldest/bin/python -P -m pytest --import-mode importlib $(TEST_ARGS)
+
 .PHONY: bench
 bench: $(VENV)/dev ## Print every figure that the docs claim, measured now, against a baseline in the same run.
 	cargo bench --locked --package hetero-core -- --quiet

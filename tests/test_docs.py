@@ -47,7 +47,11 @@ def test_the_fleet_example_loads(tmp_path):
 
 def test_the_page_of_codes_follows_the_registry():
     lines = ["# Codes", "", "Generated from the registry, `rust/hetero-core/codes.toml`.", ""]
-    titles = {"reason": "Why a node cannot take a choice", "finding": "What an import noticed", "warning": "Requirements"}
+    titles = {
+        "reason": "Why a node cannot take a choice",
+        "finding": "What an import noticed",
+        "warning": "Requirements",
+    }
     for section, codes in registry().items():
         lines += [f"## {titles[section]}", "", "| code | means | what to do |", "| --- | --- | --- |"]
         lines += [f"| `{code}` | {entry.means} | {entry.advice} |" for code, entry in codes.items()]

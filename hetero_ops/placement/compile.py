@@ -112,16 +112,17 @@ def _link(choice: Choice) -> dict[str, str] | None:
 
 def _name(name: ModelName, catalog: Catalog, foreign_models: Sequence[str]) -> dict[str, Any]:
     if name.name == "*":
-        return _meanings([], []) | {"vendor": name.vendor}
+        return _meanings([], []) | {"is_any_model": True, "vendor": name.vendor}
     profiles = [profile for profile in catalog.resolve(name.name) if name.vendor in (None, profile.vendor)]
     models = [model for model in foreign_models if model.casefold() == name.name.casefold()]
     if not profiles and not models:
         raise InvalidRequirement(_unknown(name, catalog, foreign_models))
-    return _meanings(profiles, models) | {"partition": name.partition}
+    return _meanings(profiles, models) | {"vendor": name.vendor, "partition": name.partition}
 
 
 def _meanings(profiles: Iterable[Profile], models: list[str]) -> dict[str, Any]:
-    return {"skus": [profile.sku for profile in profiles], "models": models, "vendor": None, "partition": None}
+    skus = [profile.sku for profile in profiles]
+    return {"skus": skus, "models": models, "is_any_model": False, "vendor": None, "partition": None}
 
 
 def _unknown(name: ModelName, catalog: Catalog, foreign_models: Sequence[str]) -> str:

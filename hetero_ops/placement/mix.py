@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +35,18 @@ def read_mix(path: Path, catalog: Catalog, foreign_models: Sequence[str]) -> byt
         raise InvalidDocument(f"{path}: the mix cannot be read: {error.strerror}; check the path") from None
     if path.suffix == ".csv":
         return _from_tasks(text, path, catalog)
-    document = read_text(text, str(path)).value
-    entries = document.get("mix") if isinstance(document, dict) else document
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+    document = read_text(text, str(path))
+    entries = document.value.get("mix") if isinstance(document.value, dict) else document.value
+    if not isinstance(entries, list):
         raise InvalidDocument(f"{path}: no mix; write `mix:` with a list of `request` and `weight`", "mix")
-    return compile_mix(entries, path.name, catalog, foreign_models)
+    try:
+        return compile_mix(entries, path.name, catalog, foreign_models)
+    except InvalidDocument as error:
+        where, line = document.where(error.path), document.line_of(error.path)
+        raise InvalidDocument(f"{where}: {error.path}: {error}", error.path, line) from None
 
 
-def compile_mix(
-    entries: Iterable[Mapping[str, Any]], source: str, catalog: Catalog, foreign_models: Sequence[str]
-) -> bytes:
+def compile_mix(entries: Iterable[Any], source: str, catalog: Catalog, foreign_models: Sequence[str]) -> bytes:
     """The mix of a list of requests and weights, as JSON for the core.
 
     Raises:
@@ -54,7 +56,11 @@ def compile_mix(
     return json.dumps({"source": source, "classes": classes}).encode()
 
 
-def _entry(entry: Mapping[str, Any], path: str, catalog: Catalog, foreign_models: Sequence[str]) -> dict[str, Any]:
+def _entry(entry: Any, path: str, catalog: Catalog, foreign_models: Sequence[str]) -> dict[str, Any]:  # noqa: ANN401
+    if not isinstance(entry, dict):
+        raise InvalidDocument("not a mapping; write `request` and `weight`", path)
+    for key in entry.keys() - {"request", "weight"}:
+        raise InvalidDocument(f"unknown key {key!r}; an entry has `request` and `weight`", f"{path}.{key}")
     weight = entry.get("weight")
     if not isinstance(weight, int | float) or not math.isfinite(weight) or not 0 < weight <= _MILLIONTHS:
         raise InvalidDocument(f"weight is {weight!r}; write a positive number", f"{path}.weight")

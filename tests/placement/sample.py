@@ -10,19 +10,19 @@ A100_40 = "A100-SXM4-40GB"
 JSON = dict[str, Any]
 
 
-def document(*nodes: JSON, **fields: Any) -> JSON:  # noqa: ANN401 - any field of a fleet document
+def document(*nodes: JSON, **fields: Any) -> JSON:
     clusters = [{"name": "west", "nodes": list(nodes)}]
     return {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": clusters, **fields}
 
 
-def node(name: str, *devices: str | JSON, used: tuple[int, ...] = (), **fields: Any) -> JSON:  # noqa: ANN401
+def node(name: str, *devices: str | JSON, used: tuple[int, ...] = (), **fields: Any) -> JSON:
     """A node; `"4xL4"` is a group of four."""
     groups = [_group(group) if isinstance(group, str) else group for group in devices]
     uses = [{"owner": "someone", "devices": list(used)}] if used else []
     return {"name": name, "devices": groups, "used": uses, **fields}
 
 
-def fleet(*nodes: JSON, **fields: Any) -> Fleet:  # noqa: ANN401
+def fleet(*nodes: JSON, **fields: Any) -> Fleet:
     return Fleet.from_document(document(*nodes, **fields))
 
 

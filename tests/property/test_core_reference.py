@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.gap.requirement import Requirement
 from hetero_ops.placement.compile import _BLANK, compile_choice
 from hetero_ops.placement.decision import NoFit, Placement
 from hetero_ops.placement.fleet import Fleet
@@ -46,7 +45,7 @@ def assert_same_fragmentation(fleet: Fleet, reference: ReferenceFleet, mix: frag
 @given(st.data())
 def test_the_core_decides_as_the_reference_does(data: st.DataObject) -> None:
     document = data.draw(fleets(), label="fleet")
-    asked: list[Requirement] = data.draw(st.lists(requirements(document), min_size=1, max_size=3), label="asked")
+    asked = data.draw(st.lists(requirements(document), min_size=1, max_size=3), label="asked")
     fleet, reference = Fleet.from_document(document), read_fleet(document, CATALOG)
     models = [FOREIGN_MODEL] if is_foreign_model_in(document) else []
     stated = document.get("mix")

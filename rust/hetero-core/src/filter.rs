@@ -74,13 +74,13 @@ pub fn kind_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
 }
 
 fn is_named(kind: &Kind, name: &Name) -> bool {
-    let is_meant = match (&name.vendor, &kind.sku, &kind.model) {
-        (Some(vendor), _, _) => kind.vendor.as_ref() == Some(vendor),
-        (None, Some(sku), _) => name.skus.contains(sku),
-        (None, None, Some(model)) => name.models.contains(model),
-        (None, None, None) => false,
+    let is_meant = match (&kind.sku, &kind.model) {
+        (Some(sku), _) => name.skus.contains(sku),
+        (None, Some(model)) => name.models.contains(model),
+        (None, None) => false,
     };
-    is_meant && name.partition == kind.partition
+    let is_of_vendor = name.vendor.is_none() || name.vendor == kind.vendor;
+    (is_meant || name.is_any_model) && is_of_vendor && name.partition == kind.partition
 }
 
 fn memory_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {

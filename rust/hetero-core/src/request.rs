@@ -46,7 +46,9 @@ pub struct Name {
     pub skus: Vec<String>,
     /// Models outside the catalog that the name means.
     pub models: Vec<String>,
-    /// Vendor whose every model is meant.
+    /// Whether every model is meant, of the vendor if one is named.
+    pub is_any_model: bool,
+    /// Vendor that the device must be of.
     pub vendor: Option<String>,
     /// Hardware partition.
     pub partition: Option<String>,

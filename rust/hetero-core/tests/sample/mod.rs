@@ -38,8 +38,10 @@ pub(crate) fn fleet(nodes: &[Value]) -> Fleet {
 }
 
 pub(crate) fn choice(skus: &[&str], count: u32, share_milli: u16, has_link: bool) -> Value {
-    let names: Vec<Value> =
-        skus.iter().map(|sku| json!({"skus": [sku], "models": [], "vendor": null, "partition": null})).collect();
+    let names: Vec<Value> = skus
+        .iter()
+        .map(|sku| json!({"skus": [sku], "models": [], "is_any_model": false, "vendor": null, "partition": null}))
+        .collect();
     json!({
         "label": if skus.is_empty() { "gpu".to_owned() } else { skus.join(",") }, "class": "gpu", "vendor": null,
         "names": names, "count": count, "share_milli": share_milli, "memory_floor_mib": null,
