@@ -45,11 +45,10 @@ def _offered(device: Device, choice: JSON) -> Misfit | None:
 
 def _named(device: Device, choice: JSON) -> Misfit | None:
     def is_meant(name: JSON) -> bool:
-        if name["partition"] != device.partition:
+        if name["partition"] != device.partition or name["vendor"] not in (None, device.vendor):
             return False
-        if name["vendor"]:
-            return bool(name["vendor"] == device.vendor)
-        return device.sku in name["skus"] if device.sku else device.model in name["models"]
+        known = device.sku in name["skus"] if device.sku else device.model in name["models"]
+        return known or name["is_any_model"]
 
     return None if not choice["names"] or any(map(is_meant, choice["names"])) else Misfit("MODEL_MISMATCH")
 

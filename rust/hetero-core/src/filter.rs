@@ -51,14 +51,7 @@ pub fn kinds(inventory: &Inventory, choice: &Choice) -> KindFit {
 
 /// Whether devices of a kind can serve a choice at all.
 pub fn kind_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
-    let is_partition = kind.partition.is_some();
-    let asks_such = choice.names.iter().any(|name| name.partition.is_some() == is_partition);
-    // No class and no name is any accelerator, which a CPU is not.
-    let is_cpu = choice.class.is_none() && choice.names.is_empty() && kind.class == Some(Class::Cpu);
-    if kind.class.is_none() && choice.class.is_some() || choice.class.is_some_and(|class| kind.class != Some(class)) {
-        return Some(Misfit::of(Code::NotOffered));
-    }
-    if is_cpu || !(asks_such || choice.names.is_empty() && !is_partition) {
+    if !is_of_class(kind, choice) || !is_of_form(kind, choice) {
         return Some(Misfit::of(Code::NotOffered));
     }
     if choice.vendor.is_some() && choice.vendor != kind.vendor {
@@ -71,6 +64,23 @@ pub fn kind_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
         .or_else(|| choice.precisions.iter().find_map(|need| precision_misfit(kind, need)))
         .or_else(|| link_misfit(kind, choice))
         .or_else(|| rate_misfit(kind, choice))
+}
+
+/// Without a class and a name any accelerator will do, which a CPU is not.
+fn is_of_class(kind: &Kind, choice: &Choice) -> bool {
+    match choice.class {
+        Some(class) => kind.class == Some(class),
+        None => !choice.names.is_empty() || kind.class != Some(Class::Cpu),
+    }
+}
+
+/// A whole device is asked for unless a partition is named.
+fn is_of_form(kind: &Kind, choice: &Choice) -> bool {
+    let is_partition = kind.partition.is_some();
+    match choice.names.as_slice() {
+        [] => !is_partition,
+        names => names.iter().any(|name| name.partition.is_some() == is_partition),
+    }
 }
 
 fn is_named(kind: &Kind, name: &Name) -> bool {
