@@ -12,7 +12,7 @@ from hetero_ops.cli.question import parse, read_weights
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.placement.decision import Decision
 from hetero_ops.placement.fleet import Fleet
-from hetero_ops.placement.report import ChoiceReport
+from hetero_ops.placement.report import ChoiceReport, Reason
 
 # Candidates of a choice shown as text; JSON has all.
 _SHOWN = 5
@@ -71,12 +71,17 @@ def _choice(report: ChoiceReport) -> list[str]:
         )
     if len(report["candidates"]) > _SHOWN:
         lines.append(f"  and {len(report['candidates']) - _SHOWN} more candidates (all in --json)")
-    for reason in report["reasons"]:
-        numbers = (
-            ""
-            if reason["want"] is None
-            else f" ({'?' if reason['have'] is None else reason['have']} of {reason['want']})"
-        )
-        ever = "never" if reason["is_permanent"] else "not now"
-        lines.append(f"  {ever}: {reason['code']}{numbers} on {len(reason['nodes'])} nodes, first {reason['nodes'][0]}")
+    lines += [_refusal(reason) for reason in report["reasons"]]
     return lines
+
+
+def _refusal(reason: Reason) -> str:
+    ever = "never" if reason["is_permanent"] else "not now"
+    numbers = ""
+    if reason["want"] is not None:
+        have = "unknown" if reason["have"] is None else reason["have"]
+        unit = f" {reason['unit']}" if reason["unit"] else ""
+        numbers = f" ({have} of {reason['want']}{unit})"
+    nodes = reason["nodes"]
+    more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
+    return f"  {ever}: {reason['code']}{numbers} on {nodes[0]}{more}"

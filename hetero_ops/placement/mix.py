@@ -62,7 +62,12 @@ def _entry(entry: Any, path: str, catalog: Catalog, foreign_models: Sequence[str
     for key in entry.keys() - {"request", "weight"}:
         raise InvalidDocument(f"unknown key {key!r}; an entry has `request` and `weight`", f"{path}.{key}")
     weight = entry.get("weight")
-    if not isinstance(weight, int | float) or not math.isfinite(weight) or not 0 < weight <= _MILLIONTHS:
+    if (
+        isinstance(weight, bool)
+        or not isinstance(weight, int | float)
+        or not math.isfinite(weight)
+        or not 0 < weight <= _MILLIONTHS
+    ):
         raise InvalidDocument(f"weight is {weight!r}; write a positive number", f"{path}.weight")
     try:
         choice = compile_choice(_only_choice(entry.get("request", "")), catalog, foreign_models)

@@ -12,10 +12,11 @@ Section = Literal["reason", "finding", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One code: what it states, and what to do."""
+    """One code: what it states, what to do, and the unit of its numbers (`None` for counts)."""
 
     means: str
     advice: str
+    unit: str | None = None
 
 
 @functools.cache

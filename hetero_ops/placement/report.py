@@ -14,7 +14,10 @@ class Term(TypedDict):
 
 
 class Reason(TypedDict):
-    """Nodes that a choice was refused on, for one reason with one set of numbers; `None` is unknown."""
+    """Nodes that a choice was refused on, for one reason with one set of numbers.
+
+    `have` is `None` where it is unknown, `want` where the reason has no number, `unit` for counts.
+    """
 
     choice: str
     choice_index: int
@@ -22,6 +25,7 @@ class Reason(TypedDict):
     nodes: list[str]
     have: int | None
     want: int | None
+    unit: str | None
     is_permanent: bool
     advice: str
 

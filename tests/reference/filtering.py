@@ -78,10 +78,10 @@ def _precision(device: Device, choice: JSON) -> Misfit | None:
 
 
 def _link(device: Device, choice: JSON) -> Misfit | None:
-    if choice["count"] == 1:
-        return None  # one device has no pair to link
-    brand = (choice["link"] or {}).get("brand")
-    if (brand and brand != device.profile.get("interconnect")) or (choice["link"] and device.partition):
+    link = choice["link"] if choice["count"] > 1 else None  # one device has no pair to link
+    brand = (link or {}).get("brand")
+    is_slice = device.partition and (link or choice["link_floor_mbps"])
+    if is_slice or (brand and brand != device.profile.get("interconnect")):
         return Misfit("LINK_CLASS")
     return _at_least(device.profile.get("interconnect_mbps"), choice["link_floor_mbps"], "LINK_BANDWIDTH")
 
@@ -100,9 +100,14 @@ def _at_least(have: float | None, want: float | None, code: str) -> Misfit | Non
     return Misfit(code, None if have is None else int(have), int(want))
 
 
+def misfit_on_node(node: Node, device: Device, choice: JSON) -> Misfit | None:
+    """Why a device cannot be used where it is: a taint is tolerated by a step that uses a device of its key."""
+    return misfit_of_device(device, choice) or (Misfit("TAINT") if node.taints - device.resource_keys else None)
+
+
 def misfit_of_node(node: Node, choice: JSON) -> tuple[Misfit, bool] | None:
     """Why a node cannot take a choice, and whether that holds for the empty node too."""
-    fitting = [device for device in node.devices if misfit_of_device(device, choice) is None]
+    fitting = [device for device in node.devices if misfit_on_node(node, device, choice) is None]
     misfit = _misfit_of_empty(node, choice, fitting)
     if misfit:
         return misfit, True
@@ -118,12 +123,11 @@ def misfit_of_node(node: Node, choice: JSON) -> tuple[Misfit, bool] | None:
 
 
 def _misfit_of_empty(node: Node, choice: JSON, fitting: list[Device]) -> Misfit | None:
-    if choice["count"] > 0 and not fitting:
-        found = [misfit for device in node.devices if (misfit := misfit_of_device(device, choice))]
-        return max(found, key=_nearness, default=Misfit("NOT_OFFERED"))
-    tolerated = {key for device in fitting for key in device.resource_keys} if choice["count"] else set()
-    if node.taints - tolerated:
+    if choice["count"] == 0 and node.taints:
         return Misfit("TAINT")
+    if choice["count"] > 0 and not fitting:
+        found = [misfit for device in node.devices if (misfit := misfit_on_node(node, device, choice))]
+        return max(found, key=_nearness, default=Misfit("NOT_OFFERED"))
     return _shortage(fitting, lambda _: WHOLE, node.cpu_milli, node.memory_mib, choice)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 
-from tests.reference.filtering import misfit_of_device, misfit_of_node
+from tests.reference.filtering import misfit_of_node, misfit_on_node
 from tests.reference.fragmentation import Mix, unusable
 from tests.reference.model import JSON, Answer, Device, Fleet, Node, Reason
 
@@ -41,7 +41,8 @@ def _ranked(fleet: Fleet, choice: JSON, mix: Mix) -> Iterator[tuple[Fraction, in
 
 def _sets(node: Node, choice: JSON) -> Iterator[tuple[Device, ...]]:
     """Every set of the asked number of usable devices, of one kind, and in one island where a link is asked."""
-    usable = [d for d in node.devices if d.free >= choice["share_milli"] and misfit_of_device(d, choice) is None]
+    free = [device for device in node.devices if device.free >= choice["share_milli"]]
+    usable = [device for device in free if misfit_on_node(node, device, choice) is None]
     for chosen in combinations(usable, choice["count"]):
         islands = {device.island for device in chosen}
         is_split = choice["link"] and choice["count"] > 1 and (len(islands) > 1 or None in islands)

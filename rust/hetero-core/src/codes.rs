@@ -39,6 +39,9 @@ pub struct Entry {
     pub means: String,
     /// What to do about it.
     pub advice: String,
+    /// Unit of the numbers; `None` for counts, and where there are none.
+    #[serde(default)]
+    pub unit: Option<String>,
 }
 
 /// The registry as text, for documentation and other languages.

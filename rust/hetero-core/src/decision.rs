@@ -80,6 +80,8 @@ pub struct Reason {
     pub have: Option<u64>,
     /// What was asked.
     pub want: Option<u64>,
+    /// Unit of the two numbers; `None` for counts.
+    pub unit: Option<String>,
     /// Whether it holds on an empty fleet too.
     pub is_permanent: bool,
     /// What to do.
@@ -108,6 +110,8 @@ pub struct Nearest {
     pub have: Option<u64>,
     /// What was asked.
     pub want: Option<u64>,
+    /// Unit of the two numbers; `None` for counts.
+    pub unit: Option<String>,
     /// Single changes that make the request fit now, tried out, smallest first.
     pub changes: Vec<Change>,
 }

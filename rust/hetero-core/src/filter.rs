@@ -2,6 +2,8 @@
 //!
 //! A misfit of [`never`] holds on an empty fleet too; one of [`not_now`] passes when steps end or nodes return.
 
+use std::borrow::Cow;
+
 use crate::codes::Code;
 use crate::document::NodeState;
 use crate::inventory::{Inventory, Node, Run};
@@ -41,11 +43,8 @@ pub struct View<F: Fn(usize) -> u16> {
     pub memory_mib: Option<u64>,
 }
 
-/// Verdict on each kind of the fleet: `None` fits.
-pub type KindFit = Vec<Option<Misfit>>;
-
-/// Asks every kind of the fleet once, so that nodes need not be asked for the same thing again.
-pub fn kinds(inventory: &Inventory, choice: &Choice) -> KindFit {
+/// Asks every kind of the fleet once, so that nodes need not be asked for the same thing again; `None` fits.
+pub fn kinds(inventory: &Inventory, choice: &Choice) -> Vec<Option<Misfit>> {
     inventory.kinds.iter().map(|kind| kind_misfit(kind, choice)).collect()
 }
 
@@ -122,12 +121,12 @@ fn precision_misfit(kind: &Kind, need: &PrecisionNeed) -> Option<Misfit> {
 }
 
 fn link_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
-    if choice.count < 2 {
-        return None; // one device has no pair to link
+    let asks_link = choice.link.is_some() && choice.count > 1; // one device has no pair to link
+    if kind.partition.is_some() && (asks_link || choice.link_floor_mbps.is_some()) {
+        return Some(Misfit::of(Code::LinkClass)); // a slice has no link of its own
     }
     let brand = kind.profile.as_ref().and_then(|profile| profile.interconnect.as_deref());
-    let wrong_brand = matches!(&choice.link, Some(Link::Brand(asked)) if brand != Some(asked));
-    if wrong_brand || (choice.link.is_some() && kind.partition.is_some()) {
+    if asks_link && matches!(&choice.link, Some(Link::Brand(asked)) if brand != Some(asked)) {
         return Some(Misfit::of(Code::LinkClass));
     }
     let floor = choice.link_floor_mbps?;
@@ -149,31 +148,42 @@ fn rate_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
     have.is_none_or(|mbps| mbps < floor).then(|| Misfit::numbers(Code::BandwidthTooLow, have, floor))
 }
 
-/// Whether a node could ever serve a choice: empty, healthy and open for work.
-pub fn never(inventory: &Inventory, node: &Node, choice: &Choice, fit: &KindFit) -> Option<Misfit> {
+/// The verdict on the kinds for one node: those whose use does not tolerate the node's taints are out there.
+///
+/// A taint on the resource key of a device is meant for steps that use such a device; any other rejects.
+pub fn on_node<'a>(inventory: &Inventory, node: &Node, fit: &'a [Option<Misfit>]) -> Cow<'a, [Option<Misfit>]> {
+    if node.taints.is_empty() {
+        return Cow::Borrowed(fit);
+    }
+    let mut here = fit.to_vec();
+    for at in node.kinds.iter().map(|run| run.kind.at()) {
+        let keys = &inventory.kinds[at].resource_keys;
+        if here[at].is_none() && !node.taints.iter().all(|taint| keys.contains(&taint.key)) {
+            here[at] = Some(Misfit::of(Code::Taint));
+        }
+    }
+    Cow::Owned(here)
+}
+
+/// Whether a node could ever serve a choice: empty, healthy and open for work. `fit` is that [`on_node`].
+pub fn never(node: &Node, choice: &Choice, fit: &[Option<Misfit>]) -> Option<Misfit> {
+    if choice.is_cpu_only() && !node.taints.is_empty() {
+        return Some(Misfit::of(Code::Taint));
+    }
     if !choice.is_cpu_only() && !node.kinds.iter().any(|run| fit[run.kind.at()].is_none()) {
         let nearest = node.kinds.iter().filter_map(|run| fit[run.kind.at()]).max();
         return nearest.or(Some(Misfit::of(Code::NotOffered)));
-    }
-    if node.taints.iter().any(|taint| !tolerates(inventory, node, choice, fit, &taint.key)) {
-        return Some(Misfit::of(Code::Taint));
     }
     let empty = View { free_milli: |_| WHOLE_MILLI, cpu_milli: node.cpu_milli, memory_mib: node.memory_mib };
     short(node, choice, fit, &empty)
 }
 
-/// A taint on the resource key of a device is meant for steps that use such a device.
-fn tolerates(inventory: &Inventory, node: &Node, choice: &Choice, fit: &KindFit, key: &str) -> bool {
-    let uses = node.kinds.iter().map(|run| run.kind.at()).filter(|&kind| fit[kind].is_none());
-    !choice.is_cpu_only() && uses.into_iter().any(|kind| inventory.kinds[kind].resource_keys.iter().any(|k| k == key))
-}
-
-/// Whether a node that could serve a choice can do so now.
+/// Whether a node that could serve a choice can do so now. `fit` is that [`on_node`].
 pub fn not_now<F: Fn(usize) -> u16>(
     inventory: &Inventory,
     node: &Node,
     choice: &Choice,
-    fit: &KindFit,
+    fit: &[Option<Misfit>],
     view: &View<F>,
 ) -> Option<Misfit> {
     match node.state {
@@ -199,7 +209,7 @@ pub fn not_now<F: Fn(usize) -> u16>(
 }
 
 /// Devices, islands, CPU and host memory in one check.
-fn short<F: Fn(usize) -> u16>(node: &Node, choice: &Choice, fit: &KindFit, view: &View<F>) -> Option<Misfit> {
+fn short<F: Fn(usize) -> u16>(node: &Node, choice: &Choice, fit: &[Option<Misfit>], view: &View<F>) -> Option<Misfit> {
     if !choice.is_cpu_only() {
         let most = most_devices(&node.kinds, choice, fit, view);
         if choice.count > 1 && choice.link.is_some() {
@@ -218,7 +228,7 @@ fn short<F: Fn(usize) -> u16>(node: &Node, choice: &Choice, fit: &KindFit, view:
     host_short(choice, view.cpu_milli, view.memory_mib)
 }
 
-fn most_devices<F: Fn(usize) -> u16>(runs: &[Run], choice: &Choice, fit: &KindFit, view: &View<F>) -> u64 {
+fn most_devices<F: Fn(usize) -> u16>(runs: &[Run], choice: &Choice, fit: &[Option<Misfit>], view: &View<F>) -> u64 {
     let usable = |run: &Run| run.devices.clone().filter(|&at| (view.free_milli)(at) >= choice.share_milli).count();
     runs.iter().filter(|run| fit[run.kind.at()].is_none()).map(usable).max().unwrap_or(0) as u64
 }

@@ -220,7 +220,8 @@ impl Fleet {
 
     fn named_digest(&self, at: NodeIdx) -> u128 {
         let node = self.node(at);
-        let hasher = Hasher::new("named").text(&node.cluster).text(&node.name).bytes(&self.states.digest(at));
+        let names = Hasher::new("named").text(&node.cluster).text(&node.name).bytes(&node.names_digest);
+        let hasher = names.bytes(&self.states.digest(at));
         u128::from_be_bytes(hasher.finish())
     }
 

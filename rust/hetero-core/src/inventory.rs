@@ -34,6 +34,8 @@ pub struct Node {
     pub cluster: String,
     /// Its name.
     pub name: String,
+    /// Its name where no other cluster has it, else with the cluster.
+    pub label: String,
     /// Its pool.
     pub pool: Option<String>,
     /// Positions of its devices in the device columns, ordered by kind, island and id.
@@ -50,8 +52,10 @@ pub struct Node {
     pub cpu_milli: Option<u64>,
     /// All its host memory.
     pub memory_mib: Option<u64>,
-    /// Of everything a decision may depend on, but its name.
+    /// Of everything a decision may depend on, but names.
     pub digest: Digest,
+    /// Of the names of its devices.
+    pub names_digest: Digest,
 }
 
 /// The static part of a fleet, and the capacity that is free at the start.
@@ -91,6 +95,7 @@ impl Inventory {
         let mut node = Node {
             cluster: named.cluster.to_owned(),
             name: document.name.clone(),
+            label: named.label(),
             pool: document.pool.clone(),
             kinds: self.runs(range.clone(), |d| Some((d.kind, None))),
             islands: self.runs(range.clone(), |d| d.island.map(|island| (d.kind, Some(island)))),
@@ -100,7 +105,9 @@ impl Inventory {
             cpu_milli: document.cpu_milli,
             memory_mib: document.memory_mib,
             digest: Digest::default(),
+            names_digest: Digest::default(),
         };
+        node.names_digest = self.names_digest(&node);
         node.digest = self.node_digest(&node);
         self.nodes.push(node);
         Ok(())
@@ -172,6 +179,11 @@ impl Inventory {
         hasher.finish()
     }
 
+    fn names_digest(&self, node: &Node) -> Digest {
+        let devices = self.devices[node.devices.clone()].iter();
+        devices.fold(Hasher::new("names"), |hasher, device| hasher.text(device.uuid.as_deref().unwrap_or(""))).finish()
+    }
+
     fn free_capacity(&self, sorted: &[NamedNode<'_>]) -> Result<Capacity> {
         let free = self.devices.iter().map(|device| if device.is_healthy { WHOLE_MILLI } else { 0 }).collect();
         let cpu = self.nodes.iter().map(|node| node.cpu_milli).collect();
@@ -227,11 +239,20 @@ struct NamedNode<'a> {
     cluster: &'a str,
     document: &'a NodeDocument,
     path: String,
+    is_only_one: bool,
+}
+
+impl NamedNode<'_> {
+    fn label(&self) -> String {
+        let name = &self.document.name;
+        if self.is_only_one { name.clone() } else { format!("{}/{name}", self.cluster) }
+    }
 }
 
 fn named_nodes(document: &FleetDocument) -> Result<Vec<NamedNode<'_>>> {
     let mut nodes = Vec::new();
     let mut clusters = IndexSet::new();
+    let mut times: IndexMap<&String, u32> = IndexMap::new();
     for (c, cluster) in document.clusters.iter().enumerate() {
         let path = format!("clusters[{c}]");
         check_name(&cluster.name, &path)?;
@@ -246,8 +267,12 @@ fn named_nodes(document: &FleetDocument) -> Result<Vec<NamedNode<'_>>> {
                 let message = format!("node {:?} is named twice in cluster {:?}", node.name, cluster.name);
                 return Err(Error::document(path, message));
             }
-            nodes.push(NamedNode { cluster: &cluster.name, document: node, path });
+            times.entry(&node.name).and_modify(|times| *times += 1).or_insert(1u32);
+            nodes.push(NamedNode { cluster: &cluster.name, document: node, path, is_only_one: true });
         }
+    }
+    for node in &mut nodes {
+        node.is_only_one = times[&node.document.name] == 1;
     }
     Ok(nodes)
 }

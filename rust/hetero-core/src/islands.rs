@@ -12,7 +12,9 @@ use crate::units::KindIdx;
 /// Sets the island of each device: as the document says, else as the profile implies.
 pub(crate) fn assign(node: &NodeDocument, path: &str, kinds: &[Kind], devices: &mut [Device]) -> Result<()> {
     let mut islands = stated(node, path, devices)?;
-    let silent = devices.iter().filter(|device| node.devices[device.group].islands.is_none());
+    let named: IndexSet<u32> = islands.iter().flatten().copied().collect();
+    let is_silent = |device: &&Device| node.devices[device.group].islands.is_none() && !named.contains(&device.id);
+    let silent = devices.iter().filter(is_silent);
     islands.extend(implied(silent, kinds));
     islands.retain(|island| island.len() > 1); // a link to nobody is none
     for island in &mut islands {
@@ -34,9 +36,8 @@ fn stated(node: &NodeDocument, path: &str, devices: &[Device]) -> Result<Vec<Vec
         for (i, island) in group.islands.iter().flatten().enumerate() {
             let at = || format!("{path}.devices[{g}].islands[{i}]");
             for id in island {
-                let device = devices.iter().find(|device| device.id == *id);
-                if device.is_none_or(|device| device.group != g) {
-                    return Err(Error::document(at(), format!("device {id} is not of this group")));
+                if !devices.iter().any(|device| device.id == *id) {
+                    return Err(Error::document(at(), format!("device {id} is not on the node")));
                 }
                 if !seen.insert(*id) {
                     return Err(Error::document(at(), format!("device {id} is in two islands; a device is in one")));

@@ -24,6 +24,7 @@ pub(crate) fn nearest(fleet: &Fleet, request: &Request, reasons: &[Reason]) -> O
         code: reason.code,
         have: reason.have,
         want: reason.want,
+        unit: reason.unit.clone(),
         changes,
     })
 }

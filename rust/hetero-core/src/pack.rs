@@ -4,7 +4,7 @@
 //! how many of each such group to take; of a group the lowest ids go first.
 
 use crate::device::Device;
-use crate::filter::KindFit;
+use crate::filter::Misfit;
 use crate::inventory::{Inventory, Node};
 use crate::request::Choice;
 
@@ -29,7 +29,7 @@ pub fn for_each_option(
     node: &Node,
     free_milli: &[u16],
     choice: &Choice,
-    fit: &KindFit,
+    fit: &[Option<Misfit>],
     mut each: impl FnMut(&[usize]),
 ) {
     let count = choice.count as usize;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::decision::{Decision, Grant, Granted, NoFit, Performance, Placement, Reason, Verdict};
 use crate::digest::{Hasher, hex};
 use crate::error::{Error, Result};
-use crate::filter::{self, KindFit};
+use crate::filter::{self, Misfit};
 use crate::fleet::Fleet;
 use crate::nearest::nearest;
 use crate::pack::for_each_option;
@@ -105,7 +105,7 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
 }
 
 /// The best candidate of all nodes; one node stands for all that are in the same state.
-fn best_of_fleet(fleet: &Fleet, choice: &Choice, fit: &KindFit, weights: &Weights) -> Option<Best> {
+fn best_of_fleet(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], weights: &Weights) -> Option<Best> {
     let mut best: Option<Best> = None;
     for node in fleet.states().representatives() {
         if let Some(here) = best_of_node(fleet, node, choice, fit, weights)
@@ -118,7 +118,13 @@ fn best_of_fleet(fleet: &Fleet, choice: &Choice, fit: &KindFit, weights: &Weight
 }
 
 /// The best candidate of one node; `None` when it does not fit there now.
-pub fn best_of_node(fleet: &Fleet, node: NodeIdx, choice: &Choice, fit: &KindFit, weights: &Weights) -> Option<Best> {
+pub fn best_of_node(
+    fleet: &Fleet,
+    node: NodeIdx,
+    choice: &Choice,
+    fit: &[Option<Misfit>],
+    weights: &Weights,
+) -> Option<Best> {
     if refusal(fleet, node, choice, fit).is_some() {
         return None;
     }
@@ -135,8 +141,9 @@ pub fn best_of_node(fleet: &Fleet, node: NodeIdx, choice: &Choice, fit: &KindFit
     if choice.is_cpu_only() {
         consider(&[]);
     } else {
-        let free_milli = &fleet.capacity().free_milli;
-        for_each_option(fleet.inventory(), fleet.node(node), free_milli, choice, fit, consider);
+        let (inventory, free_milli) = (fleet.inventory(), &fleet.capacity().free_milli);
+        let fit = filter::on_node(inventory, fleet.node(node), fit);
+        for_each_option(inventory, fleet.node(node), free_milli, choice, &fit, consider);
     }
     best
 }

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use crate::codes::Code;
 use crate::decision::Reason;
-use crate::filter::{self, KindFit, Misfit, View};
+use crate::filter::{self, Misfit, View};
 use crate::fleet::Fleet;
 use crate::request::Choice;
 use crate::units::NodeIdx;
@@ -21,9 +21,10 @@ pub struct Refusal {
 }
 
 /// Whether a node takes a choice now, and if not, why.
-pub fn refusal(fleet: &Fleet, node: NodeIdx, choice: &Choice, fit: &KindFit) -> Option<Refusal> {
+pub fn refusal(fleet: &Fleet, node: NodeIdx, choice: &Choice, fit: &[Option<Misfit>]) -> Option<Refusal> {
     let (inventory, capacity, this) = (fleet.inventory(), fleet.capacity(), fleet.node(node));
-    if let Some(misfit) = filter::never(inventory, this, choice, fit) {
+    let fit = filter::on_node(inventory, this, fit);
+    if let Some(misfit) = filter::never(this, choice, &fit) {
         return Some(Refusal { node, misfit, is_permanent: true });
     }
     let view = View {
@@ -31,12 +32,12 @@ pub fn refusal(fleet: &Fleet, node: NodeIdx, choice: &Choice, fit: &KindFit) -> 
         cpu_milli: capacity.free_cpu_milli[node.at()],
         memory_mib: capacity.free_memory_mib[node.at()],
     };
-    let misfit = filter::not_now(inventory, this, choice, fit, &view)?;
+    let misfit = filter::not_now(inventory, this, choice, &fit, &view)?;
     Some(Refusal { node, misfit, is_permanent: false })
 }
 
 /// All refusals of a choice, in the order of the nodes.
-pub fn refusals(fleet: &Fleet, choice: &Choice, fit: &KindFit) -> Vec<Refusal> {
+pub fn refusals(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>]) -> Vec<Refusal> {
     let states = fleet.states();
     let mut by_state: Vec<Option<Refusal>> = vec![None; states.len()];
     for node in states.representatives() {
@@ -62,7 +63,7 @@ fn mark_fragmented(refusals: &mut [Refusal], choice: &Choice) {
 pub fn gather(fleet: &Fleet, index: usize, choice: &Choice, refusals: &[Refusal]) -> Vec<Reason> {
     let mut groups: IndexMap<(Misfit, bool), Vec<String>> = IndexMap::new();
     for refusal in refusals {
-        let name = fleet.node(refusal.node).name.clone();
+        let name = fleet.node(refusal.node).label.clone();
         groups.entry((refusal.misfit, refusal.is_permanent)).or_default().push(name);
     }
     let mut reasons: Vec<Reason> = groups
@@ -74,6 +75,7 @@ pub fn gather(fleet: &Fleet, index: usize, choice: &Choice, refusals: &[Refusal]
             nodes,
             have: misfit.have,
             want: misfit.want,
+            unit: misfit.code.entry().unit.clone(),
             is_permanent,
             advice: misfit.code.entry().advice.clone(),
         })

@@ -39,7 +39,8 @@ fn placed(placement: &Placement) -> String {
 fn granted_words(placement: &Placement) -> String {
     let node = placement.nodes.join(", ");
     let Some(granted) = &placement.granted else {
-        return format!("{} cores of {node}", placement.cpu_milli as f64 / 1000.0);
+        let cores = placement.cpu_milli / 1000; // a request counts whole cores
+        return format!("{cores} core{} of {node}", if cores == 1 { "" } else { "s" });
     };
     let name = granted.sku.as_deref().or(granted.model.as_deref()).unwrap_or("unknown device");
     let ids = |grants: &[Grant]| grants.iter().map(|grant| grant.id.to_string()).collect::<Vec<_>>().join(",");
@@ -61,7 +62,7 @@ fn refused(no_fit: &NoFit) -> String {
     };
     text.push_str(&reason_lines(&no_fit.reasons));
     if let Some(nearest) = &no_fit.nearest {
-        let numbers = numbers(nearest.have, nearest.want);
+        let numbers = numbers(nearest.have, nearest.want, nearest.unit.as_deref());
         let _ = writeln!(text, "  nearest: {} on {}: {}{numbers}", nearest.choice, nearest.node, nearest.code.name());
         for change in &nearest.changes {
             let _ = writeln!(text, "  would fit now: {}", change.text);
@@ -78,7 +79,7 @@ pub fn reason_lines(reasons: &[Reason]) -> String {
     let mut text = String::new();
     let mut advised = Vec::new();
     for reason in reasons {
-        let numbers = numbers(reason.have, reason.want);
+        let numbers = numbers(reason.have, reason.want, reason.unit.as_deref());
         let (shown, rest) = reason.nodes.split_at(reason.nodes.len().min(NODES_SHOWN));
         let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         let _ = writeln!(text, "  {}: {}{numbers} on {}{more}", reason.choice, reason.code.name(), shown.join(", "));
@@ -90,10 +91,8 @@ pub fn reason_lines(reasons: &[Reason]) -> String {
     text
 }
 
-fn numbers(have: Option<u64>, want: Option<u64>) -> String {
-    match (have, want) {
-        (Some(have), Some(want)) => format!(" ({have} of {want})"),
-        (None, Some(want)) => format!(" (unknown of {want})"),
-        _ => String::new(),
-    }
+fn numbers(have: Option<u64>, want: Option<u64>, unit: Option<&str>) -> String {
+    let Some(want) = want else { return String::new() };
+    let have = have.map_or("unknown".to_owned(), |have| have.to_string());
+    format!(" ({have} of {want}{}{})", if unit.is_some() { " " } else { "" }, unit.unwrap_or_default())
 }

@@ -53,7 +53,7 @@ fn contradictions_are_named_with_their_place() {
         (
             node(&json!([{"sku": "Big", "count": 4, "islands": [[0, 9]]}]), &none),
             "clusters[0].nodes[0].devices[0].islands[0]",
-            "not of this group",
+            "not on the node",
         ),
         (
             node(&json!([{"sku": "Big", "count": 4, "numa": [0, 1]}]), &none),
@@ -87,6 +87,9 @@ fn islands_follow_the_profile_unless_stated() {
     assert_eq!(implied.inventory().nodes[0].islands.len(), 1);
     let stated = fleet(&[json!({"name": "n", "devices": [{"sku": "Mid", "count": 4, "islands": [[0, 1], [2, 3]]}]})]);
     assert_eq!(stated.inventory().nodes[0].islands.len(), 2);
+    let listed =
+        json!([{"sku": "Mid", "id": 0, "islands": [[0, 1]]}, {"sku": "Mid", "id": 1}, {"sku": "Mid", "id": 2}]);
+    assert_eq!(fleet(&[node(&listed, &json!([]))]).inventory().nodes[0].islands[0].devices.len(), 2);
     let none = fleet(&[json!({"name": "n", "devices": [{"sku": "Big", "count": 8, "islands": []}]})]);
     assert!(none.inventory().nodes[0].islands.is_empty());
 }

@@ -1,0 +1,47 @@
+"""Corners that were wrong once."""
+
+import pytest
+
+from hetero_ops import Fleet, InvalidDocument
+from tests.placement.sample import fleet, node
+
+TWO_VENDORS = [{"sku": "H100-SXM5-80GB", "count": 1}, {"sku": "MI300X", "count": 1}]
+
+
+def test_a_taint_of_one_vendor_keeps_steps_off_the_devices_of_another():
+    taint = {"key": "nvidia.com/gpu", "effect": "NoSchedule"}
+    mixed = fleet(node("a", *TWO_VENDORS) | {"taints": [taint]})
+    assert mixed.place("gpu:1 >=80GB").sku == "H100-SXM5-80GB"
+    assert (mixed.place("MI300X:1").verdict, mixed.place("MI300X:1").codes) == ("impossible", ["TAINT"])
+
+
+def test_a_link_floor_holds_for_one_device_too():
+    both = fleet(node("a", "1xL4"), node("b", "1xH100-SXM5-80GB"))
+    assert both.place("gpu:1 link>=900GB/s").nodes == ["b"]
+
+
+def test_devices_of_other_names_are_another_question():
+    answers = [fleet(node("a", {"sku": "L4", "id": 0, "uuid": uuid})).place("L4:1") for uuid in ("GPU-1", "GPU-2")]
+    assert answers[0].trace_id != answers[1].trace_id
+
+
+def test_nodes_of_one_name_are_told_with_their_cluster():
+    clusters = [{"name": name, "nodes": [node("n", "1xL4")]} for name in ("east", "west")]
+    both = Fleet.from_document({"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": clusters})
+    assert "on east/n, west/n" in both.place("L4:2").why()
+
+
+def test_devices_listed_one_by_one_can_be_an_island():
+    devices = [{"sku": "A100-PCIE-40GB", "id": i} for i in range(4)]
+    devices[0]["islands"] = [[0, 1], [2, 3]]
+    assert fleet(node("a", *devices)).place("A100:2 fabric").ok
+    assert fleet(node("a", *devices)).place("A100:4 fabric").codes == ["NOT_ONE_ISLAND"]
+
+
+def test_a_weight_is_a_number(tmp_path):
+    file = tmp_path / "mix.yaml"
+    file.write_text("mix: [{request: 'gpu:1', weight: true}]\n")
+    both = tmp_path / "fleet.yaml"
+    both.write_text("apiVersion: hetero-ops/v1\nkind: Fleet\nclusters: []\n")
+    with pytest.raises(InvalidDocument, match=r"mix\.yaml:1.*weight is True"):
+        Fleet.load(both, mix=file)
