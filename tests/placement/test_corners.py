@@ -1,9 +1,15 @@
 """Corners that were wrong once."""
 
+import json
+import threading
+import time
+
 import pytest
 
-from hetero_ops import Fleet, InvalidDocument
-from tests.placement.sample import fleet, node
+from hetero_ops import Catalog, Fleet, InvalidDocument
+from hetero_ops._core import Fleet as CoreFleet
+from hetero_ops.placement.fleet import _profiles
+from tests.placement.sample import document, fleet, node
 
 TWO_VENDORS = [{"sku": "H100-SXM5-80GB", "count": 1}, {"sku": "MI300X", "count": 1}]
 
@@ -45,3 +51,29 @@ def test_a_weight_is_a_number(tmp_path):
     both.write_text("apiVersion: hetero-ops/v1\nkind: Fleet\nclusters: []\n")
     with pytest.raises(InvalidDocument, match=r"mix\.yaml:1.*weight is True"):
         Fleet.load(both, mix=file)
+
+
+def test_python_goes_on_while_the_core_works():
+    """Held, the interpreter would stand still for as long as the core builds the fleet."""
+    nodes = [node(f"n{i}", "8xL4") for i in range(4000)]
+    text = json.dumps(document(*nodes)).encode()
+    assert min(longest_pause(lambda: CoreFleet(text, _profiles(Catalog.builtin()))) for _ in range(3)) < 0.5
+
+
+def longest_pause(work):
+    """The longest pause of this thread while another works, as a share of that work."""
+    _profiles(Catalog.builtin())
+    spent = []
+
+    def timed():
+        start = time.perf_counter()
+        work()
+        spent.append(time.perf_counter() - start)
+
+    worker = threading.Thread(target=timed)
+    worker.start()
+    pause, last = 0.0, time.perf_counter()
+    while worker.is_alive():
+        now = time.perf_counter()
+        pause, last = max(pause, now - last), now
+    return pause / spent[0]
