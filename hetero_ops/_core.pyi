@@ -65,6 +65,12 @@ class Decision:
     def requirement(self) -> str:
         """Canonical text of the requirement."""
     @property
+    def nodes(self) -> list[str]:
+        """Names of the nodes; none when nothing fits."""
+    @property
+    def devices(self) -> list[Grant]:
+        """Granted devices; none when nothing fits, and for a step that asks for CPU only."""
+    @property
     def trace_id(self) -> str:
         """Digest of the question: the same question has the same id."""
     def why(self) -> str:
@@ -94,12 +100,6 @@ class Placement(Decision):
     @property
     def cluster(self) -> str:
         """Cluster."""
-    @property
-    def nodes(self) -> list[str]:
-        """Names of the nodes."""
-    @property
-    def devices(self) -> list[Grant]:
-        """Granted devices; none for a step that asks for CPU only."""
     @property
     def cpu_milli(self) -> int:
         """CPU granted, thousandths of a core; 0 where none was asked."""

@@ -73,6 +73,31 @@ impl Decision {
         }
     }
 
+    /// Names of the nodes; none when nothing fits.
+    #[getter]
+    fn nodes(&self) -> &[String] {
+        match &self.0 {
+            Core::Placement(placement) => &placement.nodes,
+            Core::NoFit(_) => &[],
+        }
+    }
+
+    /// Granted devices; none when nothing fits, and for a step that asks for CPU only.
+    #[getter]
+    fn devices(&self) -> Vec<Grant> {
+        let granted = match &self.0 {
+            Core::Placement(placement) => placement.devices.as_slice(),
+            Core::NoFit(_) => &[],
+        };
+        let grant = |grant: &hetero_core::decision::Grant| Grant {
+            node: grant.node.clone(),
+            id: grant.id,
+            uuid: grant.uuid.clone(),
+            share_milli: grant.share_milli,
+        };
+        granted.iter().map(grant).collect()
+    }
+
     /// Digest of the question: the same question has the same id.
     #[getter]
     fn trace_id(&self) -> &str {
@@ -150,26 +175,6 @@ impl Placement {
     #[getter]
     fn cluster(slf: &Bound<'_, Self>) -> String {
         Self::core(slf).cluster.clone()
-    }
-
-    /// Names of the nodes.
-    #[getter]
-    fn nodes(slf: &Bound<'_, Self>) -> Vec<String> {
-        Self::core(slf).nodes.clone()
-    }
-
-    /// Granted devices; none for a step that asks for CPU only.
-    #[getter]
-    fn devices(slf: &Bound<'_, Self>) -> Vec<Grant> {
-        let grants = Self::core(slf).devices.iter();
-        grants
-            .map(|grant| Grant {
-                node: grant.node.clone(),
-                id: grant.id,
-                uuid: grant.uuid.clone(),
-                share_milli: grant.share_milli,
-            })
-            .collect()
     }
 
     /// CPU granted, thousandths of a core; 0 where none was asked.
