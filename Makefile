@@ -8,7 +8,7 @@ TEST_ARGS ?=
 
 .PHONY: help
 help: ## Show this list.
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 .PHONY: demo
 demo: $(VENV)/installed ## Run the example pipeline through Airflow on a cluster of three vendors.
@@ -33,7 +33,16 @@ test-rust: tools
 
 .PHONY: test-python
 test-python: $(VENV)/dev
-	$(BIN)/pytest $(TEST_ARGS)
+	$(BIN)/pytest -m "not kube" $(TEST_ARGS)
+
+.PHONY: test-kube
+test-kube: $(VENV)/kube ## Run the tests against a real Kubernetes control plane; skipped, and said so, where there is no Go.
+	@! command -v go >/dev/null || $(MAKE) --no-print-directory controlplane
+	$(BIN)/pytest -m "kube and not thorough" $(TEST_ARGS)
+
+.PHONY: controlplane
+controlplane: ## Build that control plane once, from its published Go modules. Ten minutes with nothing cached.
+	@$(PYTHON) tests/kube/binary.py
 
 .PHONY: wheel
 wheel: $(VENV)/installed ## Build the wheel and try it alone, without Airflow, in an environment of its own.
@@ -47,7 +56,7 @@ oldest: wheel ## Run the Python tests on the oldest supported versions of what t
 	$(BIN)/uv pip install --quiet --python build/oldest/bin/python --resolution lowest-direct -r pyproject.toml --extra airflow
 	$(BIN)/uv pip install --quiet --python build/oldest/bin/python --no-deps build/wheel/*.whl
 	$(BIN)/uv pip install --quiet --python build/oldest/bin/python hypothesis pytest pytest-benchmark pytest-timeout
-	build/oldest/bin/python -P -m pytest --import-mode importlib $(TEST_ARGS)
+	build/oldest/bin/python -P -m pytest --import-mode importlib -m "not kube" $(TEST_ARGS)
 
 .PHONY: bench
 bench: $(VENV)/dev ## Print every figure that the docs claim, measured now, against a baseline in the same run.
@@ -55,9 +64,10 @@ bench: $(VENV)/dev ## Print every figure that the docs claim, measured now, agai
 	$(BIN)/pytest tests/bench --benchmark-only --benchmark-disable-gc -q
 
 .PHONY: thorough
-thorough: $(VENV)/dev ## Run the property tests with many more cases. By hand; takes long.
+thorough: $(VENV)/dev $(VENV)/kube ## Run the property tests with many more cases, and what takes minutes. By hand.
 	PROPTEST_CASES=20000 cargo test --locked --release --package hetero-core
 	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest tests/property --timeout 3600
+	$(BIN)/pytest -m thorough
 
 .PHONY: format
 format: $(VENV)/dev ## Format all code.
@@ -89,4 +99,8 @@ $(VENV)/installed: $(VENV)/uv pyproject.toml $(RUST_SOURCES) | tools
 
 $(VENV)/dev: $(VENV)/installed
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --group dev
+	@touch $@
+
+$(VENV)/kube: $(VENV)/dev
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --group kube
 	@touch $@
