@@ -35,14 +35,13 @@ test-rust: tools
 test-python: $(VENV)/dev
 	$(BIN)/pytest -m "not kube" $(TEST_ARGS)
 
-.PHONY: test-kube
-test-kube: $(VENV)/kube ## Run the tests against a real Kubernetes control plane; skipped, and said so, where there is no Go.
-	@! command -v go >/dev/null || $(MAKE) --no-print-directory controlplane
-	$(BIN)/pytest -m "kube and not thorough" $(TEST_ARGS)
-
 .PHONY: controlplane
-controlplane: ## Build that control plane once, from its published Go modules. Ten minutes with nothing cached.
+controlplane: ## Build a real Kubernetes control plane once, from its published Go modules. Ten minutes with nothing cached.
 	@$(PYTHON) tests/kube/binary.py
+
+.PHONY: test-kube
+test-kube: $(VENV)/kube ## Run the tests against that control plane; skipped, and said so, where it is not built.
+	$(BIN)/pytest -m "kube and not thorough" $(TEST_ARGS)
 
 .PHONY: wheel
 wheel: $(VENV)/installed ## Build the wheel and try it alone, without Airflow, in an environment of its own.
