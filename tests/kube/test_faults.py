@@ -13,9 +13,9 @@ LOST = [{"key": UNREACHABLE, "effect": effect, "timeAdded": objects.NOW} for eff
 SOLD = {"key": "tenant", "value": "other", "effect": "NoSchedule"}
 
 
-def impatient(name: str, **how: str) -> objects.Object:
+def impatient(name: str) -> objects.Object:
     """Give a pod that leaves a lost node at once rather than after five minutes."""
-    made = objects.pod(name, limits={"amd.com/gpu": "1"}, say={"seconds": "60"} | how)
+    made = objects.pod(name, limits={"amd.com/gpu": "1"}, say={"seconds": "60"})
     made["spec"]["tolerations"] = [
         {"key": UNREACHABLE, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 0},
     ]
