@@ -34,6 +34,8 @@ def list_(
         for profile in Catalog.builtin()
         if vendor in (None, profile.vendor) and accelerator_class in (None, profile.accelerator_class)
     ]
+    if not profiles:
+        raise UnknownDevice(_nothing_of(vendor, accelerator_class))
     if json or form is Format.json:
         write(to_json([profile.model_dump(mode="json") for profile in profiles]), output)
         return
@@ -67,6 +69,12 @@ def show(
         write(to_json([profile.model_dump(mode="json") for profile in profiles]), output)
         return
     write("\n".join(map(_sheet, profiles)), output)
+
+
+def _nothing_of(vendor: str | None, accelerator_class: str | None) -> str:
+    vendors = ", ".join(sorted({profile.vendor for profile in Catalog.builtin()}))
+    asked = " ".join(filter(None, (vendor, accelerator_class)))
+    return f"nothing in the catalog is {asked!r}; vendors: {vendors}; classes: gpu, npu, tpu, lpu, cpu"
 
 
 def _row(profile: Profile) -> tuple[str, ...]:

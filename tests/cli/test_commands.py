@@ -101,6 +101,8 @@ def test_catalog(command):
     assert command("catalog", "list", "--vendor", "amd").out.count("\n") == 1 + sum(
         p["vendor"] == "amd" for p in listed
     )
+    typo = command("catalog", "list", "--vendor", "nvidiaa")
+    assert (typo.code, "vendors: amd, aws" in typo.err) == (64, True)
     sheet = command("catalog", "show", "Gaudi3").out
     assert "confidence" in sheet
     assert "sources" in sheet
