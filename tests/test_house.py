@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import hetero_ops
-from hetero_ops.inventory.kubernetes import FindingCode
+from hetero_ops.inventory.finding import FindingCode
 from hetero_ops.placement.registry import registry
 
 ROOT = Path(__file__).parents[1]

@@ -15,7 +15,8 @@ from hetero_ops.cli.output import Format, note, print_table, to_json, write
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.document_text import DocumentText, read_text
-from hetero_ops.inventory.kubernetes import Finding, read_cluster
+from hetero_ops.inventory.finding import Finding
+from hetero_ops.inventory.kubernetes import read_cluster
 from hetero_ops.inventory.openb import read_nodes
 from hetero_ops.placement.fleet import Fleet
 from hetero_ops.placement.registry import registry

@@ -11,10 +11,10 @@ from hetero_ops._core import Fleet as CoreFleet
 from hetero_ops._core import NoFit, Placement, Request
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.compile import compile_request
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.inventory.source import FleetSource, read_fleet
 from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
-from hetero_ops.placement.compile import compile_request
 from hetero_ops.placement.mix import compile_mix, read_mix
 from hetero_ops.placement.report import Explanation, FragmentationReport, OverviewRow
 

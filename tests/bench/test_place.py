@@ -5,8 +5,8 @@ import csv
 import pytest
 
 from hetero_ops import Catalog, Fleet, Requirement
+from hetero_ops.gap.compile import _BLANK, compile_choice
 from hetero_ops.inventory.openb import read_nodes
-from hetero_ops.placement.compile import _BLANK, compile_choice
 from tests.reference import fragmentation, placing
 from tests.reference.reader import read_fleet
 

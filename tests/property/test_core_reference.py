@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.placement.compile import _BLANK, compile_choice
+from hetero_ops.gap.compile import _BLANK, compile_choice
 from hetero_ops.placement.decision import NoFit, Placement
 from hetero_ops.placement.fleet import Fleet
 from tests.reference import fragmentation, placing

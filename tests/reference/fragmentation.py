@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.compile import compile_choice
 from hetero_ops.gap.requirement import Requirement
-from hetero_ops.placement.compile import compile_choice
 from tests.reference.filtering import misfit_of_device
 from tests.reference.model import JSON, Device, Fleet, Node
 

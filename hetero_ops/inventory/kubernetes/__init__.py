@@ -9,7 +9,7 @@ from typing import Any
 
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.document_text import DocumentText
-from hetero_ops.inventory.kubernetes.finding import Finding, FindingCode
+from hetero_ops.inventory.finding import Finding, FindingCode
 from hetero_ops.inventory.kubernetes.node import ReadNode, read_node
 from hetero_ops.inventory.kubernetes.objects import sort_objects
 from hetero_ops.inventory.kubernetes.pods import NodeUse, Pod, read_pod

@@ -5,8 +5,8 @@ from typing import Any
 
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.field import Field
+from hetero_ops.inventory.finding import Finding
 from hetero_ops.inventory.kubernetes import amd, intel, nvidia, other
-from hetero_ops.inventory.kubernetes.finding import Finding
 from hetero_ops.inventory.kubernetes.labels import KEPT_LABELS, KEPT_PREFIXES, RESOURCE_KEYS
 from hetero_ops.inventory.kubernetes.node_view import Device, Group, NodeView, Offer
 from hetero_ops.inventory.kubernetes.quantity import cpu_milli, mebibytes, units

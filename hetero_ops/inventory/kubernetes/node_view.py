@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.inventory.kubernetes.finding import Finding, FindingCode
+from hetero_ops.inventory.finding import Finding, FindingCode
 
 Device = dict[str, Any]
 """The fields of a device group of the fleet document that tell what the devices are."""

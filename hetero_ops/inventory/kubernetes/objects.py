@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from hetero_ops.inventory.document_text import DocumentText
 from hetero_ops.inventory.field import Field
-from hetero_ops.inventory.kubernetes.finding import Finding
+from hetero_ops.inventory.finding import Finding
 
 _COMMAND = "kubectl get nodes,pods -A -o json"
 _LISTS = {"List": None, "NodeList": "Node", "PodList": "Pod"}

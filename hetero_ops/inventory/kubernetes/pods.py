@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hetero_ops.inventory.field import Field
-from hetero_ops.inventory.kubernetes.finding import Finding, FindingCode
+from hetero_ops.inventory.finding import Finding, FindingCode
 from hetero_ops.inventory.kubernetes.node import ReadNode, is_device_key
 from hetero_ops.inventory.kubernetes.quantity import cpu_milli, mebibytes, units
 

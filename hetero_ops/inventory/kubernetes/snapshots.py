@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.inventory.kubernetes.finding import Finding
+from hetero_ops.inventory.finding import Finding
 from hetero_ops.inventory.kubernetes.model import unknown
 from hetero_ops.inventory.kubernetes.node import ReadNode, document_devices
 from hetero_ops.inventory.kubernetes.node_view import Group

@@ -153,6 +153,12 @@ pub struct NodeDocument {
     /// Libraries present.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runtime: Vec<String>,
+    /// Remote memory access between nodes: `ib` or `roce`, `none` where there is none; unknown when not said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rdma: Vec<String>,
+    /// Project or department that the node belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// Devices, in groups of one kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceGroup>,
@@ -212,6 +218,15 @@ pub struct DeviceGroup {
     /// PCI address of a single device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pci: Option<String>,
+    /// Serial number of a single device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serial: Option<String>,
+    /// Firmware of a device, as its tool prints it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub firmware: Option<String>,
+    /// Physical slot of a single device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<String>,
     /// NUMA nodes; unknown when not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numa: Option<Numa>,

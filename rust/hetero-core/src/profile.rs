@@ -80,6 +80,36 @@ pub struct Profile {
     pub max_per_node: Option<u32>,
     /// Devices in one load/store fabric domain.
     pub scaleup_domain: Option<u32>,
+    /// Memory technology, as `HBM3` or `GDDR6`.
+    #[serde(default)]
+    pub memory_type: Option<String>,
+    /// Whether a trusted execution mode is documented.
+    #[serde(default)]
+    pub is_confidential_capable: Option<bool>,
+    /// Whether steps can share a device through a sharing daemon.
+    #[serde(default)]
+    pub supports_mps: bool,
+    /// Whether only whole nodes are handed out, by rules that figures do not tell: never ranked by its rates.
+    #[serde(default)]
+    pub is_opaque: bool,
+    /// Hardware partitions that the device can be cut into.
+    #[serde(default)]
+    pub partitions: Vec<Partition>,
+    /// Work per hour against the reference device, thousandths.
+    #[serde(default)]
+    pub unit_milli: Option<u32>,
+}
+
+/// A hardware partition of a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Partition {
+    /// Name, as `1g.10gb` or `cpx_nps4`.
+    pub name: String,
+    /// Nominal memory.
+    pub memory_mib: Option<u64>,
+    /// Memory that the partition reports.
+    pub usable_mib: Option<u64>,
 }
 
 impl Profile {

@@ -5,8 +5,8 @@ import pytest
 
 from hetero_ops.errors import InvalidRequirement
 from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.compile import compile_request, compile_tasks
 from hetero_ops.gap.requirement import Requirement
-from hetero_ops.placement.compile import compile_request, compile_tasks
 from tests.placement.sample import fleet, node
 
 CATALOG = Catalog.builtin()
