@@ -5,8 +5,8 @@ from importlib.resources import files
 from hetero_ops.cli import option
 from hetero_ops.cli.exit_code import of_decision, worst
 from hetero_ops.cli.output import Format, write
+from hetero_ops.document.text import read_text
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.inventory.document_text import read_text
 from hetero_ops.inventory.kubernetes import read_cluster
 from hetero_ops.placement.fleet import Fleet
 

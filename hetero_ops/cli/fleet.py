@@ -12,9 +12,9 @@ import yaml
 from hetero_ops.cli import option
 from hetero_ops.cli.exit_code import ExitCode
 from hetero_ops.cli.output import Format, note, print_table, to_json, write
+from hetero_ops.document.text import DocumentText, read_text
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.inventory.document_text import DocumentText, read_text
 from hetero_ops.inventory.finding import Finding
 from hetero_ops.inventory.kubernetes import read_cluster
 from hetero_ops.inventory.openb import read_nodes

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from hetero_ops.cli.output import note
+from hetero_ops.document.text import read_text
 from hetero_ops.errors import InvalidRequirement
 from hetero_ops.gap.requirement import Requirement
-from hetero_ops.inventory.document_text import read_text
 from hetero_ops.placement.fleet import Fleet
 from hetero_ops.placement.registry import registry
 

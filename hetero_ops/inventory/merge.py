@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hetero_ops.inventory.document_text import DocumentText
-from hetero_ops.inventory.field import Field
-from hetero_ops.inventory.line_tree import join_index, join_key
+from hetero_ops.document.field import Field
+from hetero_ops.document.line_tree import join_index, join_key
+from hetero_ops.document.text import DocumentText
 
 _HEADER = ("apiVersion", "kind")
 _LISTS_OF_FLEET = ("mix", "limits")

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hetero_ops.document.refusal import refusal, shown
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.inventory.refusal import refusal, shown
 
 _NODE_COLUMNS = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
 _TASK_COLUMNS = ("cpu_milli", "num_gpu", "gpu_milli")

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from hetero_ops.document.refusal import refusal, shown
+from hetero_ops.document.text import MAX_BYTES, DocumentText, read_text
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.inventory.document_text import MAX_BYTES, DocumentText, read_text
 from hetero_ops.inventory.merge import merge
 from hetero_ops.inventory.openb import read_nodes
-from hetero_ops.inventory.refusal import refusal, shown
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 _KUBERNETES_KINDS = ("List", "Node", "NodeList", "Pod", "PodList")

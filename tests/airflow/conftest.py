@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from hetero_ops.document.text import read_text
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.inventory.document_text import read_text
 from hetero_ops.inventory.kubernetes import read_cluster
 
 HERE = Path(__file__).parent

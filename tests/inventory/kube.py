@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
+from hetero_ops.document.text import DocumentText, read_text
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.inventory.document_text import DocumentText, read_text
 from hetero_ops.inventory.kubernetes import Imported, read_cluster
 
 GFD = {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB", "nvidia.com/gpu.memory": "40960", "nvidia.com/gpu.count": "8"}

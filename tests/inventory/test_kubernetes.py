@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from hetero_ops.document.text import read_text
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.inventory.document_text import read_text
 from hetero_ops.inventory.kubernetes import Imported, read_cluster
 from tests.inventory.kube import AMD, GFD, codes, imported, node, only_node, pod, text
 

@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hetero_ops.document.text import read_text
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.inventory.document_text import read_text
 from hetero_ops.inventory.kubernetes import read_cluster
 from tests.inventory.kube import AMD, GFD, node, pod
 

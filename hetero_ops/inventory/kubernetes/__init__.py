@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hetero_ops.document.text import DocumentText
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.inventory.document_text import DocumentText
 from hetero_ops.inventory.finding import Finding, FindingCode
 from hetero_ops.inventory.kubernetes.node import ReadNode, read_node
 from hetero_ops.inventory.kubernetes.objects import sort_objects

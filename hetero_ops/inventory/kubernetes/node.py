@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from hetero_ops.document.field import Field
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.inventory.field import Field
 from hetero_ops.inventory.finding import Finding
 from hetero_ops.inventory.kubernetes import amd, intel, nvidia, other
 from hetero_ops.inventory.kubernetes.labels import KEPT_LABELS, KEPT_PREFIXES, RESOURCE_KEYS

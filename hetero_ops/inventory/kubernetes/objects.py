@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from hetero_ops.inventory.document_text import DocumentText
-from hetero_ops.inventory.field import Field
+from hetero_ops.document.field import Field
+from hetero_ops.document.text import DocumentText
 from hetero_ops.inventory.finding import Finding
 
 _COMMAND = "kubectl get nodes,pods -A -o json"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from hetero_ops.inventory.field import Field
+from hetero_ops.document.field import Field
 from hetero_ops.inventory.finding import Finding, FindingCode
 from hetero_ops.inventory.kubernetes.node import ReadNode, is_device_key
 from hetero_ops.inventory.kubernetes.quantity import cpu_milli, mebibytes, units

@@ -2,7 +2,7 @@
 
 import re
 
-from hetero_ops.inventory.field import Field
+from hetero_ops.document.field import Field
 
 _QUANTITY = re.compile(r"\+?(\d{0,30})(?:\.(\d{0,30}))?(?:[eE]([-+]?\d{1,2})|(n|u|m|k|M|G|T|P|E|[KMGTPE]i)?)")
 _DECIMAL_EXPONENT = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}

@@ -3,8 +3,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from hetero_ops.document.text import read_text
 from hetero_ops.errors import InvalidDocument
-from hetero_ops.inventory.document_text import read_text
 
 
 @pytest.fixture(autouse=True)

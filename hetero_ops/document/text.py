@@ -9,11 +9,11 @@ from typing import Any
 
 import yaml
 
+from hetero_ops.document.json_text import read_json
+from hetero_ops.document.line_tree import Lines, find_line
+from hetero_ops.document.refusal import refusal
+from hetero_ops.document.yaml_tree import Builder
 from hetero_ops.errors import InvalidDocument
-from hetero_ops.inventory.json_text import read_json
-from hetero_ops.inventory.line_tree import Lines, find_line
-from hetero_ops.inventory.refusal import refusal
-from hetero_ops.inventory.yaml_tree import Builder
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 64
@@ -60,7 +60,7 @@ def read_text(text: str | bytes, source: str, *, max_bytes: int = MAX_BYTES) -> 
         raise refusal(f"larger than {max_bytes} bytes", "split it into a directory, or raise the limit", source)
     decoded = _decode(text, source) if isinstance(text, bytes) else text
     if not decoded.strip():
-        raise refusal("the document is empty", "give a fleet document", source)
+        raise refusal("the document is empty", "write it, or give another file", source)
     if decoded.lstrip()[0] in "{[":
         return _read_json(decoded, source)
     value, lines = _read_yaml(decoded, source)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from hetero_ops.document.line_tree import join_index, join_key
+from hetero_ops.document.refusal import refusal, shown
+from hetero_ops.document.text import DocumentText
 from hetero_ops.errors import InvalidDocument
-from hetero_ops.inventory.document_text import DocumentText
-from hetero_ops.inventory.line_tree import join_index, join_key
-from hetero_ops.inventory.refusal import refusal, shown
 
 
 @dataclass(frozen=True, slots=True)

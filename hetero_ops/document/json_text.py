@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from hetero_ops.inventory.refusal import refusal, shown
-from hetero_ops.inventory.yaml_scalar import finite
+from hetero_ops.document.refusal import refusal, shown
+from hetero_ops.document.yaml_scalar import finite
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN|-?[0-9][0-9.eE+-]*')
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -35,7 +35,7 @@ def read_json(text: str, source: str, depth: int) -> Any:  # noqa: ANN401 - a do
         fix = "give the whole output; YAML in flow style needs `---` as its first line"
         raise refusal(f"this is not JSON: {error.msg}", fix, source, error.lineno) from None
     except RecursionError:
-        raise refusal(f"nested deeper than {depth}", "give a fleet document", source, 1) from None
+        raise refusal(f"nested deeper than {depth}", "give a flatter document", source, 1) from None
     except _RefusedNumberError as error:
         line = _line_of(text, str(error))
         raise refusal(f"{shown(str(error))} is not a number here", "leave out what is unknown", source, line) from None
@@ -85,7 +85,7 @@ def _check_depth(value: object, source: str, depth: int) -> None:
         level = [child for parent in level for child in _children(parent)]
         if not level:
             return
-    raise refusal(f"nested deeper than {depth}", "give a fleet document", source, 1)
+    raise refusal(f"nested deeper than {depth}", "give a flatter document", source, 1)
 
 
 def _children(value: object) -> Iterable[object]:

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+from hetero_ops.document.line_tree import Lines
+from hetero_ops.document.refusal import refusal, shown
+from hetero_ops.document.yaml_scalar import resolve, tagged
 from hetero_ops.errors import InvalidDocument
-from hetero_ops.inventory.line_tree import Lines
-from hetero_ops.inventory.refusal import refusal, shown
-from hetero_ops.inventory.yaml_scalar import resolve, tagged
 
 _MAX_EXPANDED = 1_000_000
 _MAX_NODES = 10_000_000
@@ -70,7 +70,7 @@ class Builder:
     def result(self) -> tuple[Any, Lines]:
         """Give the finished document and the lines of its values."""
         if self._root is None or self._root.value is None:
-            raise refusal("the document is empty", "give a fleet document", self._source)
+            raise refusal("the document is empty", "write it, or give another file", self._source)
         return self._root.value, self._root.lines
 
     def _refuse(self, what: str, fix: str) -> InvalidDocument:
@@ -113,7 +113,7 @@ class Builder:
         if self._wants_key():
             raise self._refuse("a key is a list or a mapping", "write text as the key")
         if len(self._open) >= self._depth:
-            raise self._refuse(f"nested deeper than {self._depth}", "give a fleet document")
+            raise self._refuse(f"nested deeper than {self._depth}", "give a flatter document")
         if event.anchor is not None:
             self._anchors[event.anchor] = None
         empty: tuple[Any, Any] = ({}, {}) if is_mapping else ([], [])
