@@ -17,15 +17,16 @@ if TYPE_CHECKING:
         UnknownHold,
     )
     from hetero_ops.gap.catalog import Catalog
+    from hetero_ops.gap.choice import Choice
     from hetero_ops.gap.profile import Profile
-    from hetero_ops.gap.requirement import Choice, Requirement
+    from hetero_ops.gap.requirement import Requirement
     from hetero_ops.placement.decision import Decision, Grant, NoFit, Placement
     from hetero_ops.placement.fleet import Fleet
 
 # Where each public name lives. Loaded on first use: hosts import this package at every start.
 _HOMES = {
     "Catalog": "gap.catalog",
-    "Choice": "gap.requirement",
+    "Choice": "gap.choice",
     "Decision": "placement.decision",
     "Fleet": "placement.fleet",
     "Grant": "placement.decision",

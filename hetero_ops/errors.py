@@ -9,7 +9,18 @@ class HeteroOpsError(Exception):
 
 
 class InvalidRequirement(HeteroOpsError, ValueError):  # noqa: N818 - a name that reads as a sentence
-    """A requirement cannot be understood: the message says what, where in the text, and what to write instead."""
+    """A requirement cannot be understood: the message says what, where in the text, and what to write instead.
+
+    Attributes:
+        path: which part, as `choices[1].perf`; empty for the whole, and for the shorthand, which names characters.
+    """
+
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+
+    def __reduce__(self) -> tuple[type["InvalidRequirement"], tuple[str, str]]:
+        return (type(self), (str(self), self.path))
 
 
 class InvalidDocument(HeteroOpsError, ValueError):  # noqa: N818

@@ -7,8 +7,9 @@ from typing import Any
 
 from hetero_ops.errors import InvalidRequirement
 from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.choice import Choice, ModelName
 from hetero_ops.gap.profile import Profile
-from hetero_ops.gap.requirement import Choice, ModelName, Requirement
+from hetero_ops.gap.requirement import Requirement
 
 _MILLI = 1000
 # The catalog's word for the brand that a link word names.

@@ -57,8 +57,13 @@ def read_shorthand(text: str) -> tuple[Draft, ...]:
     return tuple(Draft(choice[0].position, {**common, **_read_choice(choice)}) for choice in choices)
 
 
-def refuse_unprintable(text: str, max_characters: int) -> None:
+def refuse_unprintable(text: str, max_characters: int, *, line_ends: bool = False) -> None:
     """Refuses text that is too long, or holds what a reader would not see: control, format and odd blanks.
+
+    Args:
+        text: what was given.
+        max_characters: how long it may be.
+        line_ends: whether it may have several lines.
 
     Raises:
         InvalidRequirement: with the first such character.
@@ -67,8 +72,9 @@ def refuse_unprintable(text: str, max_characters: int) -> None:
         raise InvalidRequirement(
             f"a requirement of {len(text)} characters is too long; write at most {max_characters} characters"
         )
+    unseen = "\t\r\n" if line_ends else "\t"
     for position, character in enumerate(text, start=1):
-        if character != "\t" and not character.isprintable():
+        if character not in unseen and not character.isprintable():
             raise InvalidRequirement(
                 f"unprintable character U+{ord(character):04X} at character {position}; "
                 "separate with plain blanks and stay on one line"

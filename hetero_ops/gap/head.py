@@ -9,19 +9,20 @@ import re
 from collections.abc import Callable
 
 from hetero_ops.errors import InvalidRequirement
+from hetero_ops.gap.dialect import head_of_resource, is_resource_key
+from hetero_ops.gap.value import MAX_COUNT
 from hetero_ops.gap.word import is_word
 from hetero_ops.gap.words import ASKED_CLASSES, VENDORS
 from hetero_ops.units import parse_memory, quoted
-
-MAX_COUNT = 65536
 
 _NUMBER = re.compile(r"[+-].*|nan|inf|infinity|[0-9.][0-9.]*(?:e[+-]?[0-9]*)?", re.IGNORECASE)
 _COUNT = re.compile(r"[0-9]+")
 _FRACTION = re.compile(r"0\.[0-9]{1,3}")
 _SIZE = re.compile(r"[0-9][0-9.]*[A-Za-z]?i?B\+?", re.IGNORECASE)
-_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+_MODEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._+-]*[A-Za-z0-9._-])?")
 _PARTITION = re.compile(r"[a-z0-9][a-z0-9._+-]*")
-_COUNT_RANGE = re.compile(r"[0-9]*\.\.[0-9]*")
+_COUNT_RANGE = re.compile(r"(?P<low>[0-9]+)\.\.(?P<high>[0-9]+)")
+_OPEN_COUNT_RANGE = re.compile(r"[0-9]+\.\.|\.\.[0-9]+")
 
 Fields = dict[str, object]
 
@@ -41,7 +42,7 @@ def read_head(text: str, position: int) -> Fields:
     """
     fields: Fields = {}
     seen: set[str] = set()
-    for part in text.split(":"):
+    for part in text.removeprefix(_slurm_option(text)).split(":"):
         kind, read = _kind_of(part, position)
         if kind in seen:
             raise InvalidRequirement(
@@ -61,17 +62,7 @@ def _kind_of(part: str, position: int) -> tuple[str, Callable[[str, int], Fields
         raise InvalidRequirement(
             f"empty part at character {position}; write something between the colons, as in H100:8"
         )
-    if ".." in part:
-        return "memory size", _read_range
-    if _NUMBER.fullmatch(part):
-        return "count", _read_count
-    if _SIZE.fullmatch(part):
-        return "memory size", _read_size
-    if part.lower() in ASKED_CLASSES:
-        return "class", lambda word, _: {"accelerator_class": word.lower()}
-    if part.lower() in VENDORS:
-        return "vendor", lambda word, _: {"vendor": word.lower()}
-    return "name list", _read_names
+    return next((kind, read) for fits, kind, read in _SHAPES if fits(part))
 
 
 def _read_count(part: str, position: int) -> Fields:
@@ -98,12 +89,21 @@ def _read_size(part: str, position: int) -> Fields:
     return {"memory_floor_mib": exactly, "memory_ceiling_mib": exactly}
 
 
-def _read_range(part: str, position: int) -> Fields:
-    if _COUNT_RANGE.fullmatch(part) and part != "..":
+def _read_count_range(part: str, position: int) -> Fields:
+    match = _COUNT_RANGE.fullmatch(part)
+    if match is None:
         raise InvalidRequirement(
-            f"count range {quoted(part)} at character {position}; this version does not know count ranges yet, "
-            "write one count, or a memory range such as 24GB..80GB"
+            f"open count range {quoted(part)} at character {position}; write both ends, as in 4..8"
         )
+    low, high = (_read_count(match[end], position)["count"] for end in ("low", "high"))
+    if not isinstance(low, int) or not isinstance(high, int) or low > high:
+        raise InvalidRequirement(
+            f"count range {quoted(part)} at character {position}; write the smaller count first, as in 4..8"
+        )
+    return {"count": low} if low == high else {"count": low, "count_ceiling": high}
+
+
+def _read_range(part: str, position: int) -> Fields:
     low, high = part.split("..", maxsplit=1)
     if not low and not high:
         raise InvalidRequirement(f"open range '..' at character {position}; write 24GB..80GB, 24GB.. or ..80GB")
@@ -130,19 +130,39 @@ def _read_names(part: str, position: int) -> Fields:
     return {"names": tuple(names)}
 
 
+def _read_resource(part: str, position: int) -> Fields:
+    head = head_of_resource(part)
+    if head is None:
+        raise InvalidRequirement(
+            f"{quoted(part)} at character {position} is no resource key that names devices; "
+            "write a class, a vendor or a model, as in nvidia:gpu:8"
+        )
+    return read_head(head, position)
+
+
+def _slurm_option(text: str) -> str:
+    """`--gres=` and its like, as they stand before what is asked for."""
+    match = re.match(r"--(?:gres|gpus|gpus-per-node|gpus-per-task)=", text)
+    return match.group() if match else ""
+
+
 def _read_name(text: str, position: int) -> Fields:
-    """Reads `MODEL`, `vendor/MODEL`, `MODEL/PARTITION`, `vendor/MODEL/PARTITION` or `vendor/*`."""
-    segments = text.split("/")
+    """Reads `MODEL`, `vendor/MODEL`, `MODEL/PARTITION`, `vendor/MODEL/PARTITION` or `vendor/*`; then `!` or `+`."""
+    is_exact = text.endswith("!")
+    segments = text.removesuffix("!").split("/")
     vendor = segments.pop(0).lower() if len(segments) > 1 and segments[0].lower() in VENDORS else None
     model, *partitions = segments
-    if not (model == "*" and vendor and not partitions):
+    is_or_newer = model.endswith("+") and not partitions and not is_exact
+    model = model.removesuffix("+") if is_or_newer else model
+    if not (model == "*" and vendor and not is_exact):
         _check_model(model, position)
     if len(partitions) > 1 or not all(map(_PARTITION.fullmatch, partitions)):
         raise InvalidRequirement(
             f"{quoted('/'.join(partitions))} in {quoted(text)} at character {position} is not a partition; "
             f"write MODEL/1g.10gb in lower case, or vendor/MODEL with a known vendor{_similar_vendor(model)}"
         )
-    return {"vendor": vendor, "name": model, "partition": partitions[0] if partitions else None}
+    match = "exact" if is_exact else "newer" if is_or_newer else "any"
+    return {"vendor": vendor, "name": model, "partition": partitions[0] if partitions else None, "match": match}
 
 
 def _check_model(model: str, position: int) -> None:
@@ -153,11 +173,6 @@ def _check_model(model: str, position: int) -> None:
     if is_word(model):
         raise InvalidRequirement(
             f"{quoted(model)} at character {position} is a word, not a device; write it after a head, as in gpu {model}"
-        )
-    if model.endswith("!") or model.startswith("tier-"):
-        raise InvalidRequirement(
-            f"{quoted(model)} at character {position}: this version does not know 'NAME!' and 'tier-...' yet; "
-            "write the models that you would take"
         )
     if not _MODEL.fullmatch(model):
         raise InvalidRequirement(
@@ -173,3 +188,15 @@ def _check_model(model: str, position: int) -> None:
 def _similar_vendor(word: str) -> str:
     close = difflib.get_close_matches(word[:20].lower(), VENDORS, n=1)
     return f" such as {close[0]!r}" if close else ""
+
+
+_SHAPES: tuple[tuple[Callable[[str], object], str, Callable[[str, int], Fields]], ...] = (
+    (lambda part: _COUNT_RANGE.fullmatch(part) or _OPEN_COUNT_RANGE.fullmatch(part), "count", _read_count_range),
+    (lambda part: ".." in part, "memory size", _read_range),
+    (_NUMBER.fullmatch, "count", _read_count),
+    (_SIZE.fullmatch, "memory size", _read_size),
+    (lambda part: part.lower() in ASKED_CLASSES, "class", lambda word, _: {"accelerator_class": word.lower()}),
+    (lambda part: part.lower() in VENDORS, "vendor", lambda word, _: {"vendor": word.lower()}),
+    (is_resource_key, "resource key", _read_resource),
+    (lambda _: True, "name list", _read_names),
+)

@@ -1,176 +1,133 @@
-"""`Requirement`: what a step asks for, as ordered choices. Checked, immutable and canonical.
+"""`Requirement`: what a step asks for, as ordered choices, and what it agrees to. Checked, immutable and canonical."""
 
-Floors and ceilings are nominal sizes in MiB unless they say `usable`; `None` asks nothing.
-"""
-
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from hetero_ops.errors import InvalidRequirement
+from hetero_ops.gap.choice import Choice, Frozen, Milli, ModelName, Parallel, Precision, Text
+from hetero_ops.gap.choice_form import KEYS
+from hetero_ops.gap.contract import Checkpoint, Degrade, Footprint
 from hetero_ops.gap.grammar import MAX_CHOICES, Draft, read_shorthand
-from hetero_ops.gap.head import MAX_COUNT
-from hetero_ops.gap.json_form import check_json, explain
-from hetero_ops.gap.shorthand import WHOLE_DEVICE_MILLI, head_of, write_shorthand
-from hetero_ops.gap.word import MAX_TFLOPS
-from hetero_ops.gap.words import PRECISIONS, AskedClass, AskedSupport, LinkWord, PrecisionWord, Vendor
-from hetero_ops.units import MAX_BANDWIDTH_MBPS, MAX_MEMORY_MIB
+from hetero_ops.gap.requirement_form import read_requirement
+from hetero_ops.gap.requirement_text import explain, is_json, is_yaml, read_json_text, read_yaml_text
+from hetero_ops.gap.shorthand import write_shorthand
+from hetero_ops.gap.words import PRECISIONS, PrecisionWord
 
-MAX_NAMES = 16
-
-MemoryMib = Annotated[int, Field(strict=True, ge=1, le=MAX_MEMORY_MIB)]
-BandwidthMbps = Annotated[int, Field(strict=True, ge=1, le=MAX_BANDWIDTH_MBPS)]
+Priority = Annotated[int, Field(strict=True, ge=-(2**31), lt=2**31)]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class Requirement(Frozen):
+    """Ordered choices, the first one preferred, and the contract of the step.
 
-
-class ModelName(_Frozen):
-    """One device that would do: a model as the user wrote it, perhaps of one vendor, perhaps a partition of it."""
-
-    vendor: Vendor | None = None
-    # Printable ASCII without quotes, backslash and brackets, so that the JSON form needs no escapes and stays short.
-    name: str = Field(
-        max_length=64,
-        pattern=r"^[!#-Z^-z|~]([ !#-Z^-z|~]*[!#-Z^-z|~])?\z",
-        description="`*` is any model of `vendor`.",
-    )
-    partition: str | None = Field(default=None, max_length=32, pattern=r"^[a-z0-9][a-z0-9._+-]*\z")
-
-    @model_validator(mode="after")
-    def _any_model_has_a_vendor(self) -> Self:
-        if self.name == "*" and (self.vendor is None or self.partition is not None):
-            raise ValueError("name '*' needs a vendor and no partition; write amd/*")
-        return self
-
-
-class Precision(_Frozen):
-    """A precision that the device must offer: as matrix units (`native`), as storage of weights, or either."""
-
-    word: PrecisionWord
-    support: AskedSupport = "native"
-
-
-class Choice(_Frozen):
-    """One alternative: how many of which devices, and what each of them must have."""
-
-    names: tuple[ModelName, ...] = Field(default=(), max_length=MAX_NAMES, description="Equally good.")
-    accelerator_class: AskedClass | None = None
-    vendor: Vendor | None = None
-    count: Annotated[int, Field(strict=True, ge=1, le=MAX_COUNT)] = Field(
-        default=1, description="Devices in total; cores for class `cpu`."
-    )
-    share_milli: Annotated[int, Field(strict=True, ge=1, le=WHOLE_DEVICE_MILLI)] = Field(
-        default=WHOLE_DEVICE_MILLI, description="Thousandths of one device."
-    )
-    memory_floor_mib: MemoryMib | None = None
-    memory_ceiling_mib: MemoryMib | None = None
-    usable_floor_mib: MemoryMib | None = Field(default=None, description="Compares with discovered memory.")
-    precisions: tuple[Precision, ...] = ()
-    link: LinkWord | None = None
-    link_floor_mbps: BandwidthMbps | None = Field(default=None, description="Per device, both directions.")
-    compute_floor_tflops: Annotated[float, Field(gt=0, le=MAX_TFLOPS, allow_inf_nan=False)] | None = Field(
-        default=None, description="Of the asked precision, per device."
-    )
-    bandwidth_floor_mbps: BandwidthMbps | None = Field(default=None, description="Memory bandwidth of a device.")
-
-    @field_validator("names")
-    @classmethod
-    def _names_differ(cls, names: tuple[ModelName, ...]) -> tuple[ModelName, ...]:
-        if len(set(names)) < len(names):
-            raise ValueError("the same name twice; write each name once")
-        return names
-
-    @field_validator("precisions")
-    @classmethod
-    def _precisions_in_order(cls, precisions: tuple[Precision, ...]) -> tuple[Precision, ...]:
-        if len({precision.word for precision in precisions}) < len(precisions):
-            raise ValueError("the same precision twice; write each precision once")
-        return tuple(sorted(precisions, key=lambda precision: PRECISIONS.index(precision.word)))
-
-    @model_validator(mode="after")
-    def _asks_for_something(self) -> Self:
-        if not self.label:
-            raise ValueError("nothing is asked for; name a class, a vendor, a model or a memory size")
-        return self
-
-    @model_validator(mode="after")
-    def _parts_agree(self) -> Self:
-        vendors = {name.vendor for name in self.names} - {None}
-        if self.vendor is not None and vendors - {self.vendor}:
-            raise ValueError(f"vendor {self.vendor} and a name of another vendor; drop one of them")
-        floor, ceiling = self.memory_floor_mib, self.memory_ceiling_mib
-        if floor is not None and ceiling is not None and floor > ceiling:
-            raise ValueError("the memory floor is above the ceiling; write the smaller size first, as in 24GB..80GB")
-        return self
-
-    @model_validator(mode="after")
-    def _share_and_link_are_possible(self) -> Self:
-        is_share = self.share_milli < WHOLE_DEVICE_MILLI
-        if is_share and self.count > 1:
-            raise ValueError("a share is of one device; write whole devices, or a count of 1")
-        if is_share and self.accelerator_class == "cpu":
-            raise ValueError("a share of a cpu; write whole cores, as in cpu:16")
-        if (is_share or self.accelerator_class == "cpu") and (self.link or self.link_floor_mbps):
-            raise ValueError("a share of a device or a cpu has no link; drop the link words of this choice")
-        return self
-
-    @property
-    def label(self) -> str:
-        """What is asked for, without count and words: `H100`, `gpu`, `A100,A10G`, `nvidia:24GB..80GB`."""
-        return head_of(self)
-
-
-class Requirement(_Frozen):
-    """Ordered choices, the first one preferred."""
+    Takes what a person writes as well as its own fields: `Requirement(count=8, need={"memory": ">=80GB"},
+    choices=[Choice("H100", wait="30m"), Choice("MI300X")])`.
+    """
 
     choices: tuple[Choice, ...] = Field(min_length=1, max_length=MAX_CHOICES)
+    footprint: Footprint | None = Field(default=None, description="Memory of the whole job.")
+    quantizable: tuple[PrecisionWord, ...] = Field(
+        default=(), description="Precisions that the step can be quantized to without being asked again."
+    )
+    checkpoint: Checkpoint | None = None
+    degrade: Degrade = Degrade()
+    cost_total_milli: Milli | None = Field(default=None, description="Price of the whole step, thousandths.")
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}\z")] | None = None
+    priority: Priority | None = None
+    preemptible: bool | None = None
+    workload: Text | None = Field(default=None, description="Key under which throughput was measured.")
+    team: Text | None = None
 
-    @classmethod
-    def parse(cls, request: "str | Requirement") -> "Requirement":
+    def __init__(self, **fields: object) -> None:
         """Reads a requirement.
 
         Args:
-            request: the shorthand (`H100:8 | A100:8 where >=80GB`), the same as one line of JSON, or a requirement.
+            fields: its fields, or the keys that a person writes.
 
         Raises:
-            InvalidRequirement: what is wrong, at which character or key, and what to write instead.
+            pydantic.ValidationError: a key is unknown, or a value is not what it should be.
+        """
+        super().__init__(**fields)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_written(cls, written: Any) -> Any:  # noqa: ANN401 - whatever a person gave
+        contract = [field for field in cls.model_fields if field != "choices"]
+        return read_requirement(written, contract, Choice.model_fields)
+
+    @field_validator("quantizable")
+    @classmethod
+    def _precisions_in_order(cls, precisions: tuple[PrecisionWord, ...]) -> tuple[PrecisionWord, ...]:
+        return tuple(sorted(set(precisions), key=PRECISIONS.index))
+
+    @classmethod
+    def parse(cls, request: "AnyRequirement") -> "Requirement":
+        """Reads a requirement in any of its forms.
+
+        Args:
+            request: the shorthand (`H100:8 | A100:8 where >=80GB`), YAML or JSON text, a mapping, a list of choices, or
+                a requirement.
+
+        Raises:
+            InvalidRequirement: what is wrong, at which character, key or line, and what to write instead.
         """
         if isinstance(request, Requirement):
             return request
+        if isinstance(request, Choice):
+            return cls._validated({"choices": [request]})
+        if isinstance(request, Mapping | list | tuple):
+            return cls._validated(request)
         if not isinstance(request, str):
-            raise InvalidRequirement(f"a {type(request).__name__} is not a requirement; write text such as 'H100:8'")
-        if request.lstrip(" \t").startswith("{"):
-            return cls._from_json(request)
-        return cls(choices=tuple(_choice(draft) for draft in read_shorthand(request)))
+            raise InvalidRequirement(
+                f"{type(request).__name__} is no form of a requirement; write text such as 'H100:8'"
+            )
+        if is_json(request):
+            return cls._validated(read_json_text(request))
+        if is_yaml(request):
+            return cls._from_yaml(request)
+        return cls(choices=[_choice(draft) for draft in read_shorthand(request)])
 
     @classmethod
-    def _from_json(cls, text: str) -> Self:
-        check_json(text)
+    def _from_yaml(cls, text: str) -> "Requirement":
+        document = read_yaml_text(text)
+        if not isinstance(document.value, Mapping | list):
+            raise InvalidRequirement(f"{document.where('')}: neither a mapping nor a list; write `choices:` and so on")
         try:
-            return cls.model_validate_json(text)
+            return cls._validated(document.value)
+        except InvalidRequirement as error:
+            line = document.line_of(error.path)
+            raise InvalidRequirement(f"line {line}: {error}" if line else str(error)) from None
+
+    @classmethod
+    def _validated(cls, written: object) -> "Requirement":
+        try:
+            return cls.model_validate(written)
         except ValidationError as error:
-            known = (*cls.model_fields, *Choice.model_fields, *ModelName.model_fields, *Precision.model_fields)
-            raise InvalidRequirement(explain(error.errors(include_url=False), known)) from None
+            models = (cls, Choice, ModelName, Precision, Parallel, Footprint, Checkpoint, Degrade)
+            known = [*KEYS, *(field for model in models for field in model.model_fields)]
+            path, message = explain(error.errors(include_url=False), known)
+            raise InvalidRequirement(f"{path}: {message}" if path else message, path=path) from None
 
     @cached_property
     def canonical(self) -> str:
         """The one text of this requirement: equal requirements have the same, and `parse` gives it back."""
         shorthand = write_shorthand(self.choices)
-        # Some requirements have no shorthand, such as a name that reads as a count. Reading it back finds them all.
+        # Some requirements have no shorthand, such as one with a checkpoint. Reading it back finds them all.
         try:
             if Requirement.parse(shorthand) == self:
                 return shorthand
         except InvalidRequirement:
             pass
-        return self.model_dump_json(exclude_defaults=True)
+        fields = self.model_dump(mode="json", exclude_defaults=True)
+        return json.dumps(fields, separators=(",", ":")).replace("\x7f", "\\u007f")  # the one that JSON lets stand
 
     def model_copy(self, *, update: Mapping[str, object] | None = None, deep: bool = False) -> Self:  # noqa: ARG002
         """A changed copy, checked like any other requirement; pydantic's own would keep the old `canonical`."""
-        return type(self).model_validate({"choices": self.choices, **(update or {})})
+        fields = {field: getattr(self, field) for field in type(self).model_fields}
+        return type(self).model_validate({**fields, **(update or {})})
 
     def __str__(self) -> str:
         return self.canonical
@@ -179,9 +136,14 @@ class Requirement(_Frozen):
         return hash(self.canonical)  # a string remembers its hash
 
 
+AnyRequirement = str | Requirement | Choice | Mapping[str, Any] | Sequence[str | Choice | Mapping[str, Any]]
+"""Whatever `Requirement.parse` reads."""
+
+
 def _choice(draft: Draft) -> Choice:
     try:
         return Choice.model_validate(draft.fields)
     except ValidationError as error:
-        found = explain(error.errors(include_url=False), ())
-        raise InvalidRequirement(f"choice at character {draft.position}: {found}") from None
+        path, message = explain(error.errors(include_url=False), ())
+        where = f"{path}: {message}" if path else message
+        raise InvalidRequirement(f"choice at character {draft.position}: {where}") from None

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hetero_ops.units import format_bandwidth, format_memory
+from hetero_ops.gap.word_table import BARE, WORDS
+from hetero_ops.units import format_memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hetero_ops.gap.requirement import Choice, ModelName
+    from hetero_ops.gap.choice import Choice, ModelName
 
 WHOLE_DEVICE_MILLI = 1000
+_BEFORE_PRECISION = ("memory_floor_mib", "usable_floor_mib")
 
 
 def write_shorthand(choices: Sequence[Choice]) -> str:
@@ -39,11 +41,14 @@ def _head_with_count(choice: Choice) -> str:
     head = head_of(choice)
     if choice.share_milli < WHOLE_DEVICE_MILLI:
         return f"{head}:0.{choice.share_milli:03d}".rstrip("0")
+    if choice.count_ceiling is not None:
+        return f"{head}:{choice.count}..{choice.count_ceiling}"
     return f"{head}:{choice.count}" if choice.count > 1 else head
 
 
 def _name(model: ModelName) -> str:
-    return "/".join(filter(None, [model.vendor, model.name, model.partition]))
+    mark = {"any": "", "exact": "!", "newer": "+"}[model.match]
+    return "/".join(filter(None, [model.vendor, model.name, model.partition])) + mark
 
 
 def _floor_is_in_head(choice: Choice) -> bool:
@@ -61,23 +66,17 @@ def _size_in_head(choice: Choice) -> str:
 
 
 def _words_of(choice: Choice) -> dict[str, str]:
-    """The words of a choice by kind, in their fixed order."""
-    words: dict[str, str] = {}
-    if choice.memory_floor_mib is not None and not _floor_is_in_head(choice):
-        words["memory"] = f">={format_memory(choice.memory_floor_mib)}"
-    if choice.usable_floor_mib is not None:
-        words["usable"] = f"usable>={format_memory(choice.usable_floor_mib)}"
+    """The words of a choice by field, in their fixed order: memory, precision, links and other bare words, the rest."""
+    words: dict[str, str] = {
+        word.field: word.head + word.write(value) for word in WORDS if (value := getattr(choice, word.field))
+    }
+    if _floor_is_in_head(choice):
+        words.pop("memory_floor_mib", None)
+    first = {field: words.pop(field) for field in _BEFORE_PRECISION if field in words}
     if choice.precisions:
-        words["precision"] = " ".join(
+        first["precisions"] = " ".join(
             precision.word if precision.support == "native" else f"{precision.word}:{precision.support}"
             for precision in choice.precisions
         )
-    if choice.link is not None:
-        words["link"] = choice.link
-    if choice.link_floor_mbps is not None:
-        words["link_floor"] = f"link>={format_bandwidth(choice.link_floor_mbps)}"
-    if choice.compute_floor_tflops is not None:
-        words["compute"] = f"compute>={choice.compute_floor_tflops:.3f}".rstrip("0").rstrip(".")
-    if choice.bandwidth_floor_mbps is not None:
-        words["bandwidth"] = f"bw>={format_bandwidth(choice.bandwidth_floor_mbps)}"
-    return words
+    bare = {field: word for word, (field, value, _) in BARE.items() if getattr(choice, field) == value}
+    return first | bare | words

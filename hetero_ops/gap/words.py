@@ -29,6 +29,22 @@ AskedSupport = Literal["native", "weight", "any"]
 """What a step asks of a precision: matrix units for it, storage of weights in it, or either."""
 
 LinkWord = Literal["fabric", "nvlink", "xgmi"]
+RdmaWord = Literal["rdma", "roce", "ib"]
+"""Remote memory access between nodes; `rdma` is either of the two."""
+
+MemoryKind = Literal["hbm", "gddr", "lpddr", "ddr"]
+ShareMode = Literal["exclusive", "mig", "mps", "time-slice", "any"]
+"""How a device may be shared; `mig` stands for hardware partitions of every vendor."""
+
+Isolation = Literal["hard", "soft"]
+"""Whether memory and faults of neighbours are fenced by hardware, as partitions are, or not."""
+
+NumaWord = Literal["require", "prefer"]
+StepKind = Literal["training", "inference", "preprocess", "dev"]
+BatchWord = Literal["keep", "scale"]
+Spread = Literal["none", "node", "rack"]
+Nearness = Literal["node", "switch", "rack"]
+NameMatch = Literal["any", "exact", "newer"]
 Confidence = Literal["verified-in-datasheet", "secondary", "recollection"]
 
 VENDORS: tuple[Vendor, ...] = get_args(Vendor)
@@ -36,3 +52,9 @@ ASKED_CLASSES: tuple[AskedClass, ...] = get_args(AskedClass)
 PRECISIONS: tuple[PrecisionWord, ...] = get_args(PrecisionWord)
 ASKED_SUPPORTS: tuple[AskedSupport, ...] = get_args(AskedSupport)
 LINKS: tuple[LinkWord, ...] = get_args(LinkWord)
+RDMA_WORDS: tuple[RdmaWord, ...] = get_args(RdmaWord)
+MEMORY_KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
+SHARE_MODES: tuple[ShareMode, ...] = get_args(ShareMode)
+NUMA_WORDS: tuple[NumaWord, ...] = get_args(NumaWord)
+STEP_KINDS: tuple[StepKind, ...] = get_args(StepKind)
+BATCH_WORDS: tuple[BatchWord, ...] = get_args(BatchWord)

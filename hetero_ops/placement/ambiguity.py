@@ -4,8 +4,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.choice import Choice
 from hetero_ops.gap.profile import Profile
-from hetero_ops.gap.requirement import Choice, Requirement
+from hetero_ops.gap.requirement import Requirement
 from hetero_ops.units import format_memory
 
 

@@ -12,7 +12,7 @@ from hetero_ops._core import NoFit, Placement, Request
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.compile import compile_request
-from hetero_ops.gap.requirement import Requirement
+from hetero_ops.gap.requirement import AnyRequirement, Requirement
 from hetero_ops.inventory.source import FleetSource, read_fleet
 from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
 from hetero_ops.placement.mix import compile_mix, read_mix
@@ -105,7 +105,7 @@ class Fleet:
 
     def place(
         self,
-        requirement: str | Requirement,
+        requirement: AnyRequirement,
         *,
         policy: str = "aware",
         seed: int = 0,
@@ -132,7 +132,7 @@ class Fleet:
 
     def explain(
         self,
-        requirement: str | Requirement,
+        requirement: AnyRequirement,
         *,
         policy: str = "aware",
         seed: int = 0,
@@ -182,12 +182,12 @@ class Fleet:
             requirement, [profile for profile in self._catalog if profile.sku in skus], self._catalog
         )
 
-    def _compile(self, requirement: str | Requirement) -> Request:
+    def _compile(self, requirement: AnyRequirement) -> Request:
         parsed = Requirement.parse(requirement)
         request = Request(compile_request(parsed, self._catalog, self._foreign_models))
         if len(self._requests) >= _MAX_REQUESTS:
             self._requests.clear()
-        self._requests[requirement] = request
+        self._requests[requirement if isinstance(requirement, str) else parsed] = request
         return request
 
 

@@ -9,8 +9,9 @@ from typing import Any
 from hetero_ops.document.text import read_text
 from hetero_ops.errors import InvalidDocument, InvalidRequirement
 from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.choice import Choice
 from hetero_ops.gap.compile import compile_choice, compile_tasks
-from hetero_ops.gap.requirement import Choice, Requirement
+from hetero_ops.gap.requirement import Requirement
 from hetero_ops.inventory.openb import read_task_classes
 
 # Weights are stated as fractions and counted in millionths.

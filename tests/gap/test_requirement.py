@@ -5,7 +5,8 @@ import pytest
 from pydantic import ValidationError
 
 from hetero_ops.errors import InvalidRequirement
-from hetero_ops.gap.requirement import Choice, ModelName, Precision, Requirement
+from hetero_ops.gap.choice import Choice, ModelName, Precision
+from hetero_ops.gap.requirement import Requirement
 
 CANONICAL = [
     ("H100:8", "H100:8"),
@@ -38,6 +39,36 @@ CANONICAL = [
     ("A100:8 int8 | H100 where fp8 fabric", "A100:8 int8 | H100 fp8 where fabric"),
     ("A100:40GB | H100 where >=80GB", "A100:40GB | H100 >=80GB"),
     ('{"choices": [{"names": [{"name": "H100"}], "count": 8}]}', "H100:8"),
+    ("gpu:4..8", "gpu:4..8"),
+    ("gpu:4..4", "gpu:4"),
+    ("H100!:8", "H100!:8"),
+    ("H100/1g.10gb!:2", "H100/1g.10gb!:2"),
+    ("B200+:8", "B200+:8"),
+    ("tier-a:8", "tier-a:8"),
+    ("nvidia/*/1g.10gb:2", "nvidia/*/1g.10gb:2"),
+    (
+        "H100:8 | MI300X:8 perf>=0.90 | A100:8 quant=int8 where >=80GB fp8 fabric",
+        "H100:8 | MI300X:8 perf>=0.9 | A100:8 quant=int8 where >=80GB fp8 fabric",
+    ),
+    ("gpu:0.25 >=10GB share=mps", "gpu:0.25 >=10GB share=mps"),
+    ("npu:2 >=60GB bf16 numa=require", "npu:2 >=60GB bf16 numa=require"),
+    ("gpu:8 cost<=60/h power<=5600W", "gpu:8 power<=5600W cost<=60/h"),
+    ("gpu cost<=2.5 power<=5.6kW", "gpu power<=5600W cost<=2.5/h"),
+    ("gpu:16 nodes=2 rdma wait=1800s", "gpu:16 rdma nodes=2 wait=30m"),
+    ("gpu:16 ib nodes=1..2", "gpu:16 ib nodes=1..2"),
+    ("H100 | MI300X where confidential mem=HBM", "H100 | MI300X where confidential mem=hbm"),
+    ("gpu units=2.50 kind=training min_precision=int8", "gpu units=2.5 min_precision=int8 kind=training"),
+    ("gpu impact=10% slo=throughput:50,latency:0.2s", "gpu impact=10% slo=latency:200ms,throughput:50"),
+    ("gpu impact=0.1 min_score=60 batch=scale", "gpu batch=scale impact=10% min_score=60"),
+    ("gpu runtime=nccl/rccl,cudnn|npu where driver>=570", "gpu runtime=cudnn,nccl/rccl | npu where driver>=570"),
+    ("gpu label=zone:b,rack:r1 cluster=west region=eu-1", "gpu cluster=west region=eu-1 label=rack:r1,zone:b"),
+    ("gpu data=s3://eu-data compliance=gdpr,hipaa", "gpu compliance=gdpr,hipaa data=s3://eu-data"),
+    ("gpu image=registry/train:rocm", "gpu image=registry/train:rocm"),
+    ("--gres=gpu:h100:8", "gpu:h100:8"),
+    ("nvidia.com/gpu:8", "gpu:nvidia:8"),
+    ("nvidia.com/mig-1g.10gb:2", "nvidia/*/1g.10gb:2"),
+    ("huawei.com/Ascend910B3:8", "huawei/910B3:8"),
+    ("NVIDIA_H100_80GB:2", "NVIDIA_H100_80GB:2"),
     ('{"choices":[{"names":[{"name":"RTX 4090"}]}]}', '{"choices":[{"names":[{"name":"RTX 4090"}]}]}'),
 ]
 
@@ -72,8 +103,38 @@ REFUSED = [
     ("gpu:0.0001", "from 0.001 to 0.999"),
     ("gpu:0.000", "from 0.001 to 0.999"),
     ("gpu:1e3", "count '1e3'"),
-    ("gpu:1..2", "does not know count ranges yet"),
     ("gpu:..", "open range"),
+    ("gpu:8..4", "count range '8..4' at character 5; write the smaller count first"),
+    ("gpu:4..", "open count range '4..' at character 5; write both ends, as in 4..8"),
+    ("gpu:0..4", "count '0' at character 5"),
+    ("gpu:4..8 units=2", "units stand instead of a count"),
+    ("gpu perf<=0.9", "write it with >=, as in perf>=0.9"),
+    ("gpu perf", "word 'perf' at character 5 needs a value; write it as perf>=0.9"),
+    ("gpu perf>=0", "performance floor at character 5: '0' is not a positive number"),
+    ("gpu wait=30", "'30' is not a time; write a number and a unit, such as 30m"),
+    ("gpu wait=200ms", "'200ms' is not a whole number of seconds"),
+    ("gpu wait=9999d", "is too large"),
+    ("gpu quant=int9", "'int9' is none of fp64"),
+    ("gpu share=mig,mps", "'mig,mps' is none of exclusive, mig"),
+    ("gpu:0.5 share=exclusive", "a share of a device is not exclusive"),
+    ("gpu nodes=2..1", "'2..1' is no range of nodes"),
+    ("gpu nodes=0", "'0' is no range of nodes"),
+    ("gpu power<=5600", "'5600' is not a power; write a number and a unit, such as 5600W"),
+    ("gpu cost<=free", "'free' is not a positive number"),
+    ("gpu driver>=new", "'new' is no version"),
+    ("gpu runtime=", "'' is no list of libraries"),
+    ("gpu kind=train", "'train' is none of training"),
+    ("gpu impact=100%", "is no loss from 0.1% to 99.9%"),
+    ("gpu slo=jitter:2ms", "'jitter:2ms' is no target"),
+    ("gpu min_score=0", "'0' is no score"),
+    ("gpu min_score=101", "'101' is no score"),
+    ("gpu label=rack", "'rack' is no label; write KEY:VALUE"),
+    ("gpu label=rack:a,rack:b", "each key once"),
+    ("gpu data=", "'' is no list"),
+    ('gpu image="x"', "is not plain text"),
+    ("*!", "is not a name"),
+    ("amd/*!", "is not a name"),
+    ("nvidia.com/gpumem:1", "'nvidia.com/gpumem' at character 1 is no resource key that names devices"),
     ("80GB..24GB", "the memory floor is above the ceiling"),
     ("gpu:\uff18", "'\uff18' at character 5 is not a name"),
     ("gpu:8\n", "unprintable character U+000A at character 6"),
@@ -89,16 +150,11 @@ REFUSED = [
     ("gpu >=80GB >=40GB", "second memory floor '>=40GB' at character 12"),
     ("80GB+:8 >=40GB", "two memory floors in the choice at character 1"),
     ("gpu <=80GB", "or a ceiling in the head as ..80GB"),
-    ("gpu link=600GB/s", "write it as link>=600GB/s"),
+    ("gpu link=600GB/s", "write it with >=, as in link>=600GB/s"),
     ("gpu >=0GB", "'0GB' is zero"),
     ("gpu >=nanGB", "is not a memory size"),
     ("gpu compute>=inf", "is not a rate in TFLOPS"),
     ("gpu compute>=0", "is not a rate in TFLOPS"),
-    ("gpu perf>=0.9", "word 'perf' at character 5: this version does not know it yet"),
-    ("gpu rdma", "word 'rdma' at character 5: this version does not know it yet"),
-    ("gpu quant=int8", "word 'quant'"),
-    ("tier-a", "does not know"),
-    ("H100!", "does not know"),
     ("fp8", "'fp8' at character 1 is a word, not a device"),
     ("gpu:0.5 fabric", "has no link"),
     ("H100 | cpu:4 where nvlink", "choice at character 8: a share of a device or a cpu has no link"),
@@ -115,12 +171,13 @@ REFUSED = [
     ('{"choices": [{}]}', "nothing is asked for"),
     ('{"choices": [{"nmes": []}]}', "unknown key 'nmes'; did you mean 'names'?"),
     ('{"choices": [{"count": 1, "count": 2}]}', "key 'count' twice"),
-    ('{"choices": [{"vendor": "amd", "count": true}]}', "choices.0.count"),
+    ('{"choices": [{"vendor": "amd", "count": true}]}', "choices[0].count"),
     ('{"choices": [{"vendor": "amd", "compute_floor_tflops": NaN}]}', "finite"),
     ('{"choices": [{"vendor": "amd", "count": ' + "9" * 5000 + "}]}", "a number is too long"),
     ("{", "not JSON"),
-    ("{" * 60_000, "nested more than 8 levels"),
-    ("[" * 2_000_000, "too long; write at most 4096 characters"),
+    ("{" * 60_000, "nested more than 10 levels"),
+    ("[" * 2_000_000, "too long; write at most 65536 characters"),
+    ("g" * 2_000_000, "too long; write at most 4096 characters"),
     ("{" * 2_000_000, "too long; write at most 65536 characters"),
     ('{"' + "\\" * 65_000, "not JSON"),
     (",".join(f"a{number}" for number in range(17)), "at most 16 items"),
@@ -147,8 +204,8 @@ def test_what_is_wrong_is_refused_at_once_with_place_and_fix(text: str, message:
 
 
 def test_what_is_no_text_is_refused() -> None:
-    with pytest.raises(InvalidRequirement, match="a list is not a requirement"):
-        Requirement.parse(["H100"])  # type: ignore[arg-type]
+    with pytest.raises(InvalidRequirement, match="set is no form of a requirement"):
+        Requirement.parse({"H100"})
 
 
 def test_a_requirement_parses_to_itself() -> None:

@@ -169,9 +169,14 @@ def test_weights_and_policy_are_checked() -> None:
         one.place("gpu:1", policy="fastest")
 
 
-def test_a_list_is_no_requirement() -> None:
-    with pytest.raises(InvalidRequirement, match="a list is not a requirement"):
-        fleet().place(["gpu:1"])  # type: ignore[arg-type]
+def test_every_form_of_a_requirement_is_the_same_question() -> None:
+    answers = {fleet().place(form).trace_id for form in ("gpu:2", {"gpu": 2}, ["gpu:2"], Requirement.parse("gpu:2"))}
+    assert len(answers) == 1
+
+
+def test_a_number_is_no_requirement() -> None:
+    with pytest.raises(InvalidRequirement, match="int is no form of a requirement"):
+        fleet().place(8)  # type: ignore[arg-type]
 
 
 def test_a_snapshot_of_another_format_is_refused() -> None:

@@ -16,7 +16,8 @@ from hetero_ops.errors import (
     UnknownDevice,
     UnknownHold,
 )
-from hetero_ops.gap.requirement import Choice, Requirement
+from hetero_ops.gap.choice import Choice
+from hetero_ops.gap.requirement import Requirement
 from hetero_ops.placement.decision import Decision, NoFit, Placement
 from hetero_ops.placement.fleet import Fleet
 from tests.reference.model import JSON, WHOLE

@@ -5,7 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from hetero_ops.gap.requirement import Choice, ModelName, Precision, Requirement
+from hetero_ops.gap.choice import Choice, ModelName, Precision
+from hetero_ops.gap.requirement import Requirement
 from hetero_ops.gap.words import PRECISIONS
 from tests.reference.model import JSON
 

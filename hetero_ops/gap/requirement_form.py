@@ -1,0 +1,175 @@
+"""A requirement as a person or a neighbouring tool writes it, turned into the fields of a `Requirement`.
+
+Understood are our own form (`count`, `need`, `choices` and the contract of the step), a list of choices, the mapping of
+names or resource keys to counts, and what SkyPilot (`accelerators`, `ordered`, `any_of`, `max_hourly_cost`), dstack
+(`gpu`, `max_price`) and Kubernetes (`limits`, `requests`) have below `resources`.
+"""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hetero_ops.gap.choice_form import KEYS, Fields, FormError, read_choice, read_one
+from hetero_ops.gap.dialect import is_resource_key
+from hetero_ops.gap.grammar import read_shorthand
+from hetero_ops.gap.value import per_hour_milli
+from hetero_ops.gap.words import ASKED_CLASSES
+from hetero_ops.units import parse_milli, quoted
+
+_WRAPPERS = ("accelerators", "resources", "gpu", "limits", "requests", "ordered", "any_of")
+_PRICES = ("max_hourly_cost", "max_price")
+_NOT_OURS = ("cpu", "cpus", "memory", "mem", "ephemeral-storage", "disk", "disk_size")
+_CLOSE = 0.8
+
+
+def read_requirement(written: object, contract: Iterable[str], choice_fields: Iterable[str]) -> object:
+    """Turns what was written into the fields of a `Requirement`.
+
+    Args:
+        written: a mapping or a list; anything else is given back for the model to refuse.
+        contract: the fields of a `Requirement` beside its choices.
+        choice_fields: the fields of a `Choice`.
+
+    Raises:
+        FormError: a key is unknown, or its value cannot be read.
+    """
+    if isinstance(written, list | tuple):
+        return {"choices": _choices(written, {}, list(choice_fields), "")}
+    if not isinstance(written, Mapping):
+        return written
+    return _mapping({str(key): value for key, value in written.items()}, list(contract), list(choice_fields))
+
+
+def _mapping(written: dict[str, Any], contract: list[str], fields: list[str]) -> Fields:
+    found = {key: written.pop(key) for key in contract if key in written}
+    found |= _total_cost(written)
+    price = _price(written)
+    wrapped = [key for key in _WRAPPERS if not isinstance(written.get(key, 0), int)]
+    if wrapped:
+        inner = _unwrap(wrapped[0], written.pop(wrapped[0]), contract, fields)
+        return _united(inner, found, written, price, fields)
+    if _is_counts(written, fields):
+        return found | {"choices": [price | _counted(name, count) for name, count in written.items()]}
+    stated = written.pop("choices", None)
+    need = _need(written.pop("need", {}), fields)
+    common = price | need | _read(written, fields, "")
+    if stated is None:
+        return found | {"choices": [common]}
+    if isinstance(stated, str | Mapping):
+        stated = [stated]
+    if not isinstance(stated, list | tuple):
+        raise FormError("choices", f"{quoted(str(stated))} is no list; write one choice per entry")
+    return found | {"choices": _choices(stated, common, fields, "choices")}
+
+
+def _united(inner: Fields, found: Fields, rest: dict[str, Any], price: Fields, fields: list[str]) -> Fields:
+    """What stands beside a wrapper holds for every choice in it."""
+    for key in rest:
+        if key in _NOT_OURS and key not in fields:
+            raise FormError(key, "cores and memory of the host are the host's own settings; leave only accelerators")
+    common = price | _read(rest, fields, "")
+    return inner | found | {"choices": [common | choice for choice in inner["choices"]]}
+
+
+def _unwrap(key: str, value: object, contract: list[str], fields: list[str]) -> Fields:
+    try:
+        if isinstance(value, str):
+            return {"choices": [draft.fields for draft in read_shorthand(value)]}
+        if key in {"limits", "requests"} and isinstance(value, Mapping):
+            value = {name: amount for name, amount in value.items() if name not in _NOT_OURS}
+        if key == "gpu" and isinstance(value, Mapping) and "name" in value:
+            value = {("models" if name == "name" else name): item for name, item in value.items()}
+        read = read_requirement(value, contract, fields)
+    except FormError as error:
+        raise error.below(key) from None
+    except ValueError as error:
+        raise FormError(key, str(error)) from None
+    if not value or not isinstance(read, dict):
+        raise FormError(key, f"{quoted(str(value))} asks for nothing; write text such as 'H100:8', a list or a mapping")
+    return read
+
+
+def _is_counts(written: Mapping[str, Any], fields: list[str]) -> bool:
+    """Whether this maps names, or resource keys, to counts: no key is ours, nor nearly so."""
+    known = [*KEYS, *fields, *_WRAPPERS, "choices", "need"]
+
+    def is_name(key: str) -> bool:
+        return (
+            key in ASKED_CLASSES
+            or is_resource_key(key)
+            or not (key in known or difflib.get_close_matches(key.lower(), known, 1, _CLOSE))
+        )
+
+    are_counts = all(isinstance(count, int | float | str) for count in written.values())
+    return bool(written) and are_counts and all(map(is_name, written))
+
+
+def _counted(name: str, count: object) -> Fields:
+    try:
+        return read_one(f"{name}:{count}")
+    except ValueError as error:
+        raise FormError(name, str(error)) from None
+
+
+def _choices(stated: Iterable[object], common: Fields, fields: list[str], path: str) -> list[Any]:
+    return [_choice(item, common, fields, f"{path}[{index}]") for index, item in enumerate(stated)]
+
+
+def _choice(item: Any, common: Fields, fields: list[str], path: str) -> Any:  # noqa: ANN401 - or what the model refuses
+    if hasattr(item, "model_fields_set"):  # a Choice: what it does not say itself is common
+        return common | {field: getattr(item, field) for field in item.model_fields_set}
+    if isinstance(item, Mapping) and "accelerators" in item:
+        read = _unwrap("accelerators", item["accelerators"], [], fields)["choices"]
+        rest = {key: value for key, value in item.items() if key != "accelerators"}
+        if len(read) == 1:
+            return common | _price(rest) | _read(rest, fields, path) | read[0]
+        raise FormError(path, "several choices in one entry; list each of them")
+    return common | _read(item, fields, path) if isinstance(item, str | Mapping) else item
+
+
+def _read(written: object, fields: list[str], path: str) -> Fields:
+    try:
+        read = read_choice(written, fields)
+    except FormError as error:
+        raise error.below(path) from None
+    except ValueError as error:
+        raise FormError(path, str(error)) from None
+    return read if isinstance(read, dict) else {}
+
+
+def _need(need: object, fields: list[str]) -> Fields:
+    if isinstance(need, str):
+        return {key: value for key, value in _read(f"gpu {need}", fields, "need").items() if key != "accelerator_class"}
+    if not isinstance(need, Mapping):
+        raise FormError("need", f"{quoted(str(need))} is no mapping; write memory, precision, link and so on below it")
+    return _read(need, fields, "need")
+
+
+def _price(written: dict[str, Any]) -> Fields:
+    for key in _PRICES:
+        if key in written:
+            try:
+                return {"cost_ceiling_milli": per_hour_milli(str(written.pop(key)))}
+            except ValueError as error:
+                raise FormError(key, str(error)) from None
+    return {}
+
+
+def _total_cost(written: dict[str, Any]) -> Fields:
+    cost = written.get("cost")
+    if not isinstance(cost, Mapping):
+        return {}
+    found: Fields = {}
+    if "total" in cost:
+        try:
+            found["cost_total_milli"] = parse_milli(str(cost["total"]).removeprefix("<="))
+        except ValueError as error:
+            raise FormError("cost.total", str(error)) from None
+    if "currency" in cost:
+        found["currency"] = cost["currency"]
+    per_hour = {key: value for key, value in cost.items() if key not in {"total", "currency"}}
+    if per_hour:
+        written["cost"] = per_hour
+    else:
+        del written["cost"]
+    return found
