@@ -18,6 +18,8 @@ from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.finding import Finding
 from hetero_ops.inventory.kubernetes import read_cluster
 from hetero_ops.inventory.openb import read_nodes
+from hetero_ops.inventory.source import read_fleet
+from hetero_ops.inventory.validate import findings_of
 from hetero_ops.placement.fleet import Fleet
 from hetero_ops.placement.registry import registry
 from hetero_ops.placement.report import OverviewRow
@@ -105,18 +107,21 @@ def validate(
 
         hetero-ops fleet validate --fleet fleet.yaml
     """
-    rows = Fleet.load(fleet).overview()
-    findings = [
+    source = read_fleet(fleet, Catalog.builtin())
+    rows = Fleet.from_source(source).overview()
+    of_nodes = findings_of(source.document)
+    of_pools = [
         Finding("UNKNOWN_DEVICE", row["pool"] or "", f"{row['devices']} {row['kind']} in cluster {row['cluster']}")
         for row in rows
         if row["kind"] and row["kind"] not in Catalog.builtin() and row["memory_mib"] is None
     ]
     if json or form is Format.json:
-        write(to_json([{"code": f.code, "pool": f.node, "message": f.message} for f in findings]), output)
+        listed = [("pool", finding) for finding in of_pools] + [("node", finding) for finding in of_nodes]
+        write(to_json([{"code": f.code, where: f.node, "message": f.message} for where, f in listed]), output)
         return
-    lines = [_line(finding) for finding in findings]
+    lines = [_line(finding) for finding in (*of_pools, *of_nodes)]
     devices = sum(row["devices"] for row in rows)
-    write("\n".join([*lines, f"ok: {devices} devices, {len(findings)} findings"]) + "\n", output)
+    write("\n".join([*lines, f"ok: {devices} devices, {len(lines)} findings"]) + "\n", output)
 
 
 @app.command()

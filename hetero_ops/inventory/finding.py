@@ -1,4 +1,4 @@
-"""What an import noticed and could not settle."""
+"""What an import or a look at a fleet noticed and could not settle."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,6 +6,7 @@ from typing import Literal
 FindingCode = Literal[
     "ALLOCATABLE_BELOW_CAPACITY",
     "CLAIM_NOT_READ",
+    "DRIVER_TOO_OLD",
     "LABEL_CONFLICT",
     "MODEL_AMBIGUOUS",
     "NODE_MISSING",
@@ -13,6 +14,7 @@ FindingCode = Literal[
     "NOT_A_NODE",
     "NOT_OFFERED",
     "PARTITION_STALE",
+    "TWO_STACKS",
     "UNKNOWN_DEVICE",
     "UNKNOWN_RESOURCE",
     "UNLABELLED",
