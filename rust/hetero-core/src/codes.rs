@@ -13,22 +13,38 @@ pub enum Code {
     NotOffered,
     VendorMismatch,
     ModelMismatch,
+    MigProfileMissing,
+    SharingForbidden,
     MemoryTooLarge,
     MemoryTooSmall,
+    MemoryType,
+    ConfidentialUnsupported,
     PrecisionUnsupported,
     LinkClass,
     LinkBandwidth,
     ComputeTooLow,
     BandwidthTooLow,
+    PowerBudget,
+    PerfUnknown,
+    PerfBelowFloor,
+    CostCeiling,
+    DriverTooOld,
     Taint,
+    Location,
+    Compliance,
+    DataLocality,
+    RdmaMissing,
+    RuntimeMissing,
     Cordoned,
     BurnIn,
     Unhealthy,
     CountShort,
     Fragmented,
+    NumaSplit,
     NotOneIsland,
     CpuShort,
     HostMemoryShort,
+    ScoreTooLow,
 }
 
 /// What the registry says of one code.
@@ -81,7 +97,7 @@ mod tests {
     fn the_registry_lists_every_code_in_the_order_of_the_filter() {
         let listed: Vec<Code> = REASONS.keys().copied().collect();
         assert!(listed.is_sorted());
-        assert_eq!(listed.len(), Code::HostMemoryShort as usize + 1);
+        assert_eq!(listed.len(), Code::ScoreTooLow as usize + 1);
         assert_eq!(Code::NotOneIsland.name(), "NOT_ONE_ISLAND");
     }
 }

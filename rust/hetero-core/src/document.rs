@@ -1,11 +1,10 @@
 //! The serde form of a fleet: the only place that knows its JSON. Unknown keys are errors with a suggestion.
 
-use std::borrow::Cow;
-
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::document_error::{explain_serde, syntax};
 use crate::error::{Error, Result};
 use crate::profile::Class;
 
@@ -331,46 +330,6 @@ impl FleetDocument {
     pub fn schema() -> String {
         format!("{:#}", schemars::schema_for!(FleetDocument).as_value())
     }
-}
-
-fn syntax(error: &serde_json::Error) -> Error {
-    Error::InvalidDocument {
-        message: format!("not valid JSON: {error}"),
-        path: String::new(),
-        line: Some(error.line()),
-    }
-}
-
-fn explain_serde(error: &serde_path_to_error::Error<serde_json::Error>) -> Error {
-    let inner = error.inner();
-    if !inner.is_data() {
-        return syntax(inner);
-    }
-    let text = inner.to_string();
-    let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
-    let path = error.path().to_string();
-    Error::InvalidDocument {
-        message: with_suggestion(message).into_owned(),
-        path: if path == "." { String::new() } else { path },
-        line: Some(inner.line()),
-    }
-}
-
-/// Turns serde's list of all known keys into the one that was probably meant.
-fn with_suggestion(message: &str) -> Cow<'_, str> {
-    let Some((unknown, known)) = message.strip_prefix("unknown field ").and_then(|rest| rest.split_once(", expected "))
-    else {
-        return Cow::Borrowed(message);
-    };
-    let written = unknown.trim_matches('`');
-    let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
-    let near = known.iter().map(|key| (strsim::damerau_levenshtein(written, key), key)).min();
-    Cow::Owned(match near {
-        Some((distance, key)) if distance <= 3 => {
-            format!("unknown key {unknown}; did you mean `{key}`?")
-        }
-        _ => format!("unknown key {unknown}; known here: {}", known.join(", ")),
-    })
 }
 
 #[cfg(test)]

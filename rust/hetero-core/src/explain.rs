@@ -6,7 +6,7 @@ use crate::decision::{Decision, Reason, Term};
 use crate::error::Result;
 use crate::filter;
 use crate::fleet::Fleet;
-use crate::place::{Best, Question, best_of_node, place};
+use crate::place::{Best, Question, best_of_node, largest_that_fits, place};
 use crate::reason::{gather, refusals};
 use crate::request::{Choice, Request};
 use crate::score::{Candidate, round};
@@ -63,24 +63,29 @@ pub struct Explanation {
 /// Decides as [`place`] does, and tells all.
 pub fn explain(fleet: &Fleet, request: &Request, question: &Question) -> Result<Explanation> {
     let decision = place(fleet, request, question)?;
-    let choices = request.choices.iter().enumerate().map(|(i, choice)| report(fleet, i, choice, question)).collect();
+    let choices = request.choices.iter().enumerate().map(|(i, _)| report(fleet, request, i, question)).collect();
     Ok(Explanation { decision, choices })
 }
 
-fn report(fleet: &Fleet, index: usize, choice: &Choice, question: &Question) -> ChoiceReport {
-    let fit = filter::kinds(fleet.inventory(), choice);
+fn report(fleet: &Fleet, request: &Request, index: usize, question: &Question) -> ChoiceReport {
+    let choice = &largest_that_fits(fleet, request, index);
+    let fit = filter::kinds_of(fleet, request, index, choice);
     let states = fleet.states();
     let mut by_state: Vec<Option<Best>> = vec![None; states.len()];
     for node in states.representatives() {
         by_state[states.index(node)] = best_of_node(fleet, node, choice, &fit, &question.weights);
     }
     let nodes = fleet.inventory().nodes.len();
-    let here = (0..nodes).map(NodeIdx::new).filter_map(|node| Some((node, by_state[states.index(node)].as_ref()?)));
+    let is_meant = |node: &NodeIdx| filter::elsewhere(fleet.node(*node), choice).is_none();
+    let here = (0..nodes)
+        .map(NodeIdx::new)
+        .filter(is_meant)
+        .filter_map(|node| Some((node, by_state[states.index(node)].as_ref()?)));
     let mut ranked: Vec<(NodeIdx, &Best)> = here.collect();
     ranked.sort_by(|(_, a), (_, b)| a.order(b)); // stable: ties keep the order of the nodes
     let candidates: Vec<Scored> =
         ranked.into_iter().map(|(node, best)| scored(fleet, node, choice, best, question)).collect();
-    let refusals = refusals(fleet, choice, &fit);
+    let refusals = refusals(fleet, choice, &fit, None);
     let impossible = refusals.iter().filter(|refusal| refusal.is_permanent).count();
     ChoiceReport {
         choice: choice.label.clone(),

@@ -7,12 +7,13 @@ use indexmap::{IndexMap, IndexSet};
 use crate::capacity::Capacity;
 use crate::device::Device;
 use crate::digest::{Digest, Hasher};
-use crate::document::{DeviceGroup, FleetDocument, Health, NodeDocument, NodeState, Numa, Taint};
+use crate::document::{ClusterDocument, DeviceGroup, FleetDocument, Health, NodeDocument, NodeState, Numa, Taint};
 use crate::error::{Error, Result};
 use crate::hold::Hold;
 use crate::islands;
 use crate::kind::Kind;
 use crate::profile::Profiles;
+use crate::site::Site;
 use crate::units::{KindIdx, NodeIdx, WHOLE_MILLI};
 
 /// Devices of one node at most: above every machine on the market, and a bound for a mistyped count.
@@ -52,6 +53,8 @@ pub struct Node {
     pub cpu_milli: Option<u64>,
     /// All its host memory.
     pub memory_mib: Option<u64>,
+    /// Where it stands, and what it offers beside its devices.
+    pub site: Site,
     /// Of everything a decision may depend on, but names.
     pub digest: Digest,
     /// Of the names of its devices.
@@ -73,7 +76,7 @@ impl Inventory {
     /// Builds the columns. Nodes named twice, devices in two islands and use of absent devices are errors.
     pub fn build(document: &FleetDocument, profiles: &Profiles) -> Result<(Self, Capacity)> {
         let mut sorted = named_nodes(document)?;
-        sorted.sort_by(|a, b| (a.cluster, &a.document.name).cmp(&(b.cluster, &b.document.name)));
+        sorted.sort_by(|a, b| (&a.cluster.name, &a.document.name).cmp(&(&b.cluster.name, &b.document.name)));
         let mut kinds = collect_kinds(&sorted, profiles)?;
         kinds.sort_keys(); // indices follow the digests, whatever the order in the document
         let mut inventory = Self { kinds: kinds.into_values().collect(), nodes: Vec::new(), devices: Vec::new() };
@@ -93,7 +96,7 @@ impl Inventory {
         let range = first..self.devices.len();
         let document = named.document;
         let mut node = Node {
-            cluster: named.cluster.to_owned(),
+            cluster: named.cluster.name.clone(),
             name: document.name.clone(),
             label: named.label(),
             pool: document.pool.clone(),
@@ -104,6 +107,7 @@ impl Inventory {
             taints: document.taints.iter().filter(|t| t.effect != "PreferNoSchedule").cloned().collect(),
             cpu_milli: document.cpu_milli,
             memory_mib: document.memory_mib,
+            site: Site::of(named.cluster, &named.cluster_path, document)?,
             digest: Digest::default(),
             names_digest: Digest::default(),
         };
@@ -168,6 +172,7 @@ impl Inventory {
         for taint in &node.taints {
             hasher = hasher.text(&taint.key).text(&taint.effect);
         }
+        hasher = node.site.digested(hasher);
         for device in &self.devices[node.devices.clone()] {
             hasher = hasher
                 .number(u64::from(device.id))
@@ -236,7 +241,8 @@ impl Inventory {
 
 /// A node of the document with where it stands there.
 struct NamedNode<'a> {
-    cluster: &'a str,
+    cluster: &'a ClusterDocument,
+    cluster_path: String,
     document: &'a NodeDocument,
     path: String,
     is_only_one: bool,
@@ -245,7 +251,7 @@ struct NamedNode<'a> {
 impl NamedNode<'_> {
     fn label(&self) -> String {
         let name = &self.document.name;
-        if self.is_only_one { name.clone() } else { format!("{}/{name}", self.cluster) }
+        if self.is_only_one { name.clone() } else { format!("{}/{name}", self.cluster.name) }
     }
 }
 
@@ -254,21 +260,22 @@ fn named_nodes(document: &FleetDocument) -> Result<Vec<NamedNode<'_>>> {
     let mut clusters = IndexSet::new();
     let mut times: IndexMap<&String, u32> = IndexMap::new();
     for (c, cluster) in document.clusters.iter().enumerate() {
-        let path = format!("clusters[{c}]");
-        check_name(&cluster.name, &path)?;
+        let cluster_path = format!("clusters[{c}]");
+        check_name(&cluster.name, &cluster_path)?;
         if !clusters.insert(&cluster.name) {
-            return Err(Error::document(path, format!("cluster {:?} is named twice", cluster.name)));
+            return Err(Error::document(cluster_path, format!("cluster {:?} is named twice", cluster.name)));
         }
         let mut names = IndexSet::new();
         for (n, node) in cluster.nodes.iter().enumerate() {
-            let path = format!("{path}.nodes[{n}]");
+            let path = format!("{cluster_path}.nodes[{n}]");
             check_name(&node.name, &path)?;
             if !names.insert(&node.name) {
                 let message = format!("node {:?} is named twice in cluster {:?}", node.name, cluster.name);
                 return Err(Error::document(path, message));
             }
             times.entry(&node.name).and_modify(|times| *times += 1).or_insert(1u32);
-            nodes.push(NamedNode { cluster: &cluster.name, document: node, path, is_only_one: true });
+            let cluster_path = cluster_path.clone();
+            nodes.push(NamedNode { cluster, cluster_path, document: node, path, is_only_one: true });
         }
     }
     for node in &mut nodes {

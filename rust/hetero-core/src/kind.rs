@@ -3,8 +3,8 @@
 use crate::digest::{Digest, Hasher};
 use crate::document::DeviceGroup;
 use crate::error::{Error, Result};
-use crate::profile::{Class, Profile, Profiles};
-use crate::units::nominal_mib;
+use crate::profile::{Class, Partition, Profile, Profiles};
+use crate::units::{WHOLE_MILLI, nominal_mib};
 
 /// What one kind of device is. `None` is unknown.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,16 +40,19 @@ impl Kind {
         };
         let partition = group.partition.clone();
         let vendor = profile.as_ref().map(|p| p.vendor.clone()).or_else(|| group.vendor.clone());
-        let nominal = match (&profile, &partition) {
-            (Some(profile), None) => profile.memory_mib.or(group.memory_mib.map(nominal_mib)),
-            _ => group.memory_mib.map(nominal_mib),
+        let cut = partition.as_ref().and_then(|name| profile.as_ref()?.partitions.iter().find(|p| p.name == *name));
+        let stated = match (&profile, &partition) {
+            (Some(profile), None) => profile.memory_mib,
+            _ => cut.and_then(|cut| cut.memory_mib),
         };
+        let nominal = stated.or(group.memory_mib.map(nominal_mib));
+        let usable = group.memory_mib.or(cut.and_then(|cut| cut.usable_mib)).or(nominal);
         let mut kind = Self {
             model: profile.as_ref().map(|p| p.model.clone()).or_else(|| group.model.clone()),
             class: profile.as_ref().map(|p| p.class).or(group.class),
             sku: profile.as_ref().map(|p| p.sku.clone()),
             nominal_mib: nominal,
-            usable_mib: group.memory_mib.or(nominal),
+            usable_mib: usable,
             resource_keys: resource_keys(vendor.as_deref(), profiles),
             digest: Digest::default(),
             partition,
@@ -66,6 +69,40 @@ impl Kind {
             .maybe(kind.usable_mib)
             .finish();
         Ok(kind)
+    }
+
+    /// Whether only whole nodes of it are handed out.
+    pub fn is_opaque(&self) -> bool {
+        self.profile.as_ref().is_some_and(|profile| profile.is_opaque)
+    }
+
+    /// Dense peak rate in a precision, TFLOPS; of a partition, its part of it. `None` is unknown.
+    pub fn tflops(&self, precision: &str) -> Option<f64> {
+        let profile = self.profile.as_ref()?;
+        let rate = *profile.rates.get(precision)?;
+        match &self.partition {
+            None => Some(rate),
+            Some(_) => Some(rate * f64::from(self.cut()?.compute_milli?) / f64::from(WHOLE_MILLI)),
+        }
+    }
+
+    /// The rate that a dense kernel reaches, TFLOPS: peak times the measured (else assumed) efficiency.
+    pub fn achieved_tflops(&self, precision: &str) -> Option<f64> {
+        Some(self.tflops(precision)? * self.profile.as_ref()?.efficiency_in(precision))
+    }
+
+    /// Memory bandwidth, decimal MB/s; of a partition, its part of it. `None` is unknown.
+    pub fn bandwidth_mbps(&self) -> Option<u64> {
+        let whole = self.profile.as_ref()?.bandwidth_mbps?;
+        match &self.partition {
+            None => Some(whole),
+            Some(_) => Some(whole * u64::from(self.cut()?.bandwidth_milli?) / u64::from(WHOLE_MILLI)),
+        }
+    }
+
+    fn cut(&self) -> Option<&Partition> {
+        let name = self.partition.as_ref()?;
+        self.profile.as_ref()?.partitions.iter().find(|partition| partition.name == *name)
     }
 
     /// The name to show: catalog key, else model, with the partition.

@@ -17,7 +17,7 @@ pub(crate) fn nearest(fleet: &Fleet, request: &Request, reasons: &[Reason]) -> O
     }
     let reason = best?;
     let changes =
-        request.choices.iter().enumerate().flat_map(|(index, choice)| changes(fleet, index, choice)).collect();
+        request.choices.iter().enumerate().flat_map(|(index, choice)| changes(fleet, request, index, choice)).collect();
     Some(Nearest {
         choice: reason.choice.clone(),
         node: reason.nodes.first()?.clone(),
@@ -37,7 +37,8 @@ fn key(reason: &Reason) -> (bool, u64, crate::codes::Code) {
     (!reason.is_permanent, share.min(1000), reason.code)
 }
 
-fn changes(fleet: &Fleet, index: usize, choice: &Choice) -> Vec<Change> {
+fn changes(fleet: &Fleet, request: &Request, index: usize, choice: &Choice) -> Vec<Change> {
+    let fits = |choice: &Choice| fits(fleet, request, index, choice);
     let change = |clause: &str, to: Option<u64>, text: String| Change {
         choice_index: index,
         clause: clause.to_owned(),
@@ -46,34 +47,36 @@ fn changes(fleet: &Fleet, index: usize, choice: &Choice) -> Vec<Change> {
     };
     let label = &choice.label;
     let mut found = Vec::new();
-    if choice.link.is_some() && fits(fleet, &Choice { link: None, ..choice.clone() }) {
+    if choice.link.is_some() && fits(&Choice { link: None, ..choice.clone() }) {
         found.push(change("link", None, format!("{label}: drop the link word")));
     }
-    if let Some(count) = most(fleet, choice) {
+    if let Some(count) = most(choice, fits) {
         found.push(change(
             "count",
             Some(u64::from(count)),
             format!("{label}: ask for {count} instead of {}", choice.count),
         ));
     }
-    if !choice.precisions.is_empty() && fits(fleet, &Choice { precisions: Vec::new(), ..choice.clone() }) {
+    if !choice.precisions.is_empty() && fits(&Choice { precisions: Vec::new(), ..choice.clone() }) {
         found.push(change("precisions", None, format!("{label}: drop the precision")));
     }
-    if let (Some(floor), Some(mib)) = (choice.memory_floor_mib, highest_floor(fleet, choice)) {
+    if let (Some(floor), Some(mib)) = (choice.memory_floor_mib, highest_floor(fleet, choice, fits)) {
         let text = format!("{label}: lower the memory floor from {} to {}", shown(floor), shown(mib));
         found.push(change("memory_floor_mib", Some(mib), text));
     }
     found
 }
 
-fn fits(fleet: &Fleet, choice: &Choice) -> bool {
-    let fit = filter::kinds(fleet.inventory(), choice);
-    fleet.states().representatives().any(|node| refusal(fleet, node, choice, &fit).is_none())
+/// Whether a variation of a choice fits anywhere now.
+pub(crate) fn fits(fleet: &Fleet, request: &Request, index: usize, choice: &Choice) -> bool {
+    let fit = filter::kinds_of(fleet, request, index, choice);
+    let mut nodes = fleet.states().representatives_of(|node| filter::elsewhere(fleet.node(node), choice).is_none());
+    nodes.any(|node| refusal(fleet, node, choice, &fit).is_none())
 }
 
 /// The largest smaller count that fits; whole numbers of devices fit from some count downwards.
-fn most(fleet: &Fleet, choice: &Choice) -> Option<u32> {
-    let with = |count: u32| fits(fleet, &Choice { count, ..choice.clone() });
+fn most(choice: &Choice, fits: impl Fn(&Choice) -> bool) -> Option<u32> {
+    let with = |count: u32| fits(&choice.with_count(count));
     let (mut low, mut high) = (0, choice.count);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
@@ -83,7 +86,7 @@ fn most(fleet: &Fleet, choice: &Choice) -> Option<u32> {
 }
 
 /// The highest lower memory floor that fits, out of what the fleet's devices have.
-fn highest_floor(fleet: &Fleet, choice: &Choice) -> Option<u64> {
+fn highest_floor(fleet: &Fleet, choice: &Choice, fits: impl Fn(&Choice) -> bool) -> Option<u64> {
     let floor = choice.memory_floor_mib?;
     let granted = |mib: u64| choice.granted_mib(mib);
     let mut floors: Vec<u64> =
@@ -91,7 +94,7 @@ fn highest_floor(fleet: &Fleet, choice: &Choice) -> Option<u64> {
     floors.retain(|&mib| mib < floor);
     floors.sort_unstable();
     floors.dedup();
-    floors.into_iter().rev().find(|&mib| fits(fleet, &Choice { memory_floor_mib: Some(mib), ..choice.clone() }))
+    floors.into_iter().rev().find(|&mib| fits(&Choice { memory_floor_mib: Some(mib), ..choice.clone() }))
 }
 
 fn shown(mib: u64) -> String {

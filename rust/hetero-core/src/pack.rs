@@ -5,7 +5,7 @@
 
 use crate::device::Device;
 use crate::filter::Misfit;
-use crate::inventory::{Inventory, Node};
+use crate::inventory::{Inventory, Node, Run};
 use crate::request::Choice;
 
 /// Options per node at most, and fewer for steps of many devices, whose options cost more to score. Reached only by nodes
@@ -37,7 +37,8 @@ pub fn for_each_option(
     let runs = if one_island { &node.islands } else { &node.kinds };
     let mut left = (MAX_PAIRS / (count * count)).clamp(1, MAX_OPTIONS);
     let mut picked = Vec::with_capacity(count);
-    for run in runs.iter().filter(|run| fit[run.kind.at()].is_none()) {
+    let is_offered = |run: &Run| !inventory.kinds[run.kind.at()].is_opaque() || run.devices.len() == count;
+    for run in runs.iter().filter(|run| fit[run.kind.at()].is_none() && is_offered(run)) {
         let usable = run.devices.clone().filter(|&at| free_milli[at] >= choice.share_milli);
         let groups = interchangeable(&inventory.devices, usable, free_milli);
         take(&groups, count, usize::MAX, &mut picked, &mut left, &mut each);

@@ -1,13 +1,16 @@
 //! The decision: filter, pack and score, choice by choice; the first choice with a candidate wins.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
+use crate::codes::Code;
 use crate::decision::{Decision, Grant, Granted, NoFit, Performance, Placement, Reason, Verdict};
 use crate::digest::{Hasher, hex};
 use crate::error::{Error, Result};
 use crate::filter::{self, Misfit};
 use crate::fleet::Fleet;
-use crate::nearest::nearest;
+use crate::nearest::{fits, nearest};
 use crate::pack::for_each_option;
 use crate::reason::{gather, refusal, refusals};
 use crate::request::{Choice, Request};
@@ -62,6 +65,18 @@ impl Best {
         Candidate { node: self.node, devices: &self.devices }
     }
 
+    /// Whether the score is what the choice asks for.
+    fn is_good_enough(&self, choice: &Choice) -> bool {
+        choice.min_score.is_none_or(|least| self.total >= f64::from(least))
+    }
+
+    /// Why it is not.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a score is 0 to 100
+    fn too_low(&self, choice: &Choice) -> Misfit {
+        let (have, want) = (Some(self.total as u64), choice.min_score.map(u64::from));
+        Misfit { code: Code::ScoreTooLow, have, want }
+    }
+
     /// Higher score; then less accelerator capacity left idle on the node; then the node's name; then lower device ids.
     fn is_better_than(&self, other: &Self, fleet: &Fleet) -> bool {
         let ids = |best: &Self| -> Vec<u32> {
@@ -82,12 +97,19 @@ impl Best {
 pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<Decision> {
     question.check()?;
     let mut reasons = Vec::new();
-    for (index, choice) in request.choices.iter().enumerate() {
-        let fit = filter::kinds(fleet.inventory(), choice);
-        if let Some(best) = best_of_fleet(fleet, choice, &fit, &question.weights) {
-            return Ok(Decision::Placement(Box::new(placement(fleet, request, question, index, &best, reasons))));
+    for index in 0..request.choices.len() {
+        let choice = &largest_that_fits(fleet, request, index);
+        let fit = filter::kinds_of(fleet, request, index, choice);
+        match best_of_fleet(fleet, choice, &fit, &question.weights) {
+            Some(best) if best.is_good_enough(choice) => {
+                let placement = placement(fleet, request, question, index, choice, &best, reasons);
+                return Ok(Decision::Placement(Box::new(placement)));
+            }
+            best => {
+                let low = best.map(|best| best.too_low(choice));
+                reasons.extend(gather(fleet, index, choice, &refusals(fleet, choice, &fit, low)));
+            }
         }
-        reasons.extend(gather(fleet, index, choice, &refusals(fleet, choice, &fit)));
     }
     let is_impossible = reasons.iter().all(|reason| reason.is_permanent);
     Ok(Decision::NoFit(Box::new(NoFit {
@@ -104,10 +126,27 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
     })))
 }
 
+/// The choice with the most devices of its range that fit somewhere now; with the fewest when none does.
+///
+/// Whatever fits many devices fits fewer, so the range is halved.
+pub(crate) fn largest_that_fits<'a>(fleet: &Fleet, request: &'a Request, index: usize) -> Cow<'a, Choice> {
+    let choice = &request.choices[index];
+    let Some(most) = choice.count_ceiling else {
+        return Cow::Borrowed(choice);
+    };
+    let (mut low, mut high) = (choice.count, most + 1);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        let is_possible = fits(fleet, request, index, &choice.with_count(middle));
+        *if is_possible { &mut low } else { &mut high } = middle;
+    }
+    Cow::Owned(choice.with_count(low))
+}
+
 /// The best candidate of all nodes; one node stands for all that are in the same state.
 fn best_of_fleet(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], weights: &Weights) -> Option<Best> {
     let mut best: Option<Best> = None;
-    for node in fleet.states().representatives() {
+    for node in fleet.states().representatives_of(|node| filter::elsewhere(fleet.node(node), choice).is_none()) {
         if let Some(here) = best_of_node(fleet, node, choice, fit, weights)
             && best.as_ref().is_none_or(|best| here.is_better_than(best, fleet))
         {
@@ -132,6 +171,9 @@ pub fn best_of_node(
     let idle_milli = free - u64::from(choice.count) * u64::from(choice.share_milli);
     let mut best: Option<Best> = None;
     let mut consider = |devices: &[usize]| {
+        if choice.one_numa_node && !is_on_one_numa_node(fleet, devices) {
+            return;
+        }
         let values = values(fleet, choice, Candidate { node, devices });
         let here = Best { node, devices: devices.to_vec(), values, total: values.total(weights), idle_milli };
         if best.as_ref().is_none_or(|best| here.is_better_than(best, fleet)) {
@@ -142,10 +184,15 @@ pub fn best_of_node(
         consider(&[]);
     } else {
         let (inventory, free_milli) = (fleet.inventory(), &fleet.capacity().free_milli);
-        let fit = filter::on_node(inventory, fleet.node(node), fit);
+        let fit = filter::on_node(inventory, fleet.node(node), choice, fit);
         for_each_option(inventory, fleet.node(node), free_milli, choice, &fit, consider);
     }
     best
+}
+
+fn is_on_one_numa_node(fleet: &Fleet, devices: &[usize]) -> bool {
+    let numa = |&at: &usize| fleet.inventory().devices[at].numa;
+    devices.first().and_then(numa).is_some_and(|first| devices.iter().all(|at| numa(at) == Some(first)))
 }
 
 fn placement(
@@ -153,10 +200,10 @@ fn placement(
     request: &Request,
     question: &Question,
     index: usize,
+    choice: &Choice,
     best: &Best,
     reasons: Vec<Reason>,
 ) -> Placement {
-    let choice = &request.choices[index];
     let node = fleet.node(best.node);
     let (ratio_of_first, source) = (Some(1.0), "first choice".to_owned());
     Placement {

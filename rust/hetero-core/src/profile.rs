@@ -110,6 +110,12 @@ pub struct Partition {
     pub memory_mib: Option<u64>,
     /// Memory that the partition reports.
     pub usable_mib: Option<u64>,
+    /// Part of the device's compute units, thousandths.
+    #[serde(default)]
+    pub compute_milli: Option<u32>,
+    /// Part of the device's memory bandwidth, thousandths.
+    #[serde(default)]
+    pub bandwidth_milli: Option<u32>,
 }
 
 impl Profile {
@@ -123,10 +129,14 @@ impl Profile {
         self.scaleup_domain.or(self.max_per_node).filter(|&devices| joins && devices > 1)
     }
 
-    /// The rate that a dense kernel reaches, TFLOPS: dense peak times the measured (else assumed) efficiency.
+    /// Share of the peak that a dense kernel reaches: measured, else assumed.
+    pub fn efficiency_in(&self, precision: &str) -> f64 {
+        *self.efficiency.get(precision).unwrap_or(&self.default_efficiency)
+    }
+
+    /// The rate that a dense kernel reaches, TFLOPS.
     pub fn achieved_tflops(&self, precision: &str) -> Option<f64> {
-        let efficiency = self.efficiency.get(precision).unwrap_or(&self.default_efficiency);
-        self.rates.get(precision).map(|peak| peak * efficiency)
+        self.rates.get(precision).map(|peak| peak * self.efficiency_in(precision))
     }
 }
 

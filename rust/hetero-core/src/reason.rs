@@ -20,11 +20,11 @@ pub struct Refusal {
     pub is_permanent: bool,
 }
 
-/// Whether a node takes a choice now, and if not, why.
+/// Whether a node takes a choice now, and if not, why. Its place is not asked: nodes in one state may be apart.
 pub fn refusal(fleet: &Fleet, node: NodeIdx, choice: &Choice, fit: &[Option<Misfit>]) -> Option<Refusal> {
     let (inventory, capacity, this) = (fleet.inventory(), fleet.capacity(), fleet.node(node));
-    let fit = filter::on_node(inventory, this, fit);
-    if let Some(misfit) = filter::never(this, choice, &fit) {
+    let fit = filter::on_node(inventory, this, choice, fit);
+    if let Some(misfit) = filter::never(inventory, this, choice, &fit) {
         return Some(Refusal { node, misfit, is_permanent: true });
     }
     let view = View {
@@ -36,16 +36,26 @@ pub fn refusal(fleet: &Fleet, node: NodeIdx, choice: &Choice, fit: &[Option<Misf
     Some(Refusal { node, misfit, is_permanent: false })
 }
 
-/// All refusals of a choice, in the order of the nodes.
-pub fn refusals(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>]) -> Vec<Refusal> {
+/// All refusals of a choice, in the order of the nodes. `low` is why the best candidate is none, where that is so.
+pub fn refusals(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], low: Option<Misfit>) -> Vec<Refusal> {
     let states = fleet.states();
     let mut by_state: Vec<Option<Refusal>> = vec![None; states.len()];
     for node in states.representatives() {
         by_state[states.index(node)] = refusal(fleet, node, choice, fit);
     }
     let nodes = (0..fleet.inventory().nodes.len()).map(NodeIdx::new);
-    let mut all: Vec<Refusal> =
-        nodes.filter_map(|node| by_state[states.index(node)].map(|refusal| Refusal { node, ..refusal })).collect();
+    let mut all: Vec<Refusal> = nodes
+        .filter_map(|node| {
+            let here = by_state[states.index(node)].map(|refusal| Refusal { node, ..refusal });
+            let elsewhere = filter::elsewhere(fleet.node(node), choice);
+            match (here, elsewhere) {
+                (Some(here), Some(misfit)) if here.is_permanent && here.misfit.code < misfit.code => Some(here),
+                (_, Some(misfit)) => Some(Refusal { node, misfit, is_permanent: true }),
+                (Some(here), None) => Some(here),
+                (None, None) => low.map(|misfit| Refusal { node, misfit, is_permanent: false }),
+            }
+        })
+        .collect();
     mark_fragmented(&mut all, choice);
     all
 }

@@ -1,5 +1,6 @@
 //! A compiled requirement: nothing left to parse or to look up by spelling.
 
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -54,6 +55,46 @@ pub struct Name {
     pub partition: Option<String>,
 }
 
+/// How a device may be shared with other steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShareMode {
+    /// Not at all.
+    Exclusive,
+    /// By a hardware partition, as MIG: the step takes a whole partition.
+    Mig,
+    /// By a sharing daemon.
+    Mps,
+    /// By turns.
+    TimeSlice,
+    /// In any way.
+    Any,
+}
+
+/// Where a step may run. Empty asks nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Place {
+    /// One of these clusters.
+    pub clusters: Vec<String>,
+    /// One of these regions.
+    pub regions: Vec<String>,
+    /// A cluster with all of these tags.
+    pub compliance: Vec<String>,
+    /// A cluster that holds all of this data.
+    pub data: Vec<String>,
+    /// Nodes with all of these labels.
+    pub labels: IndexMap<String, String>,
+}
+
+impl Place {
+    /// Whether any place will do.
+    pub fn is_anywhere(&self) -> bool {
+        let lists = [&self.clusters, &self.regions, &self.compliance, &self.data];
+        lists.iter().all(|list| list.is_empty()) && self.labels.is_empty()
+    }
+}
+
 /// One alternative of a request. `None` asks nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -90,6 +131,51 @@ pub struct Choice {
     pub cpu_milli: u64,
     /// Host memory.
     pub host_memory_mib: u64,
+    /// More devices are taken up to this many, `count` at least.
+    #[serde(default)]
+    pub count_ceiling: Option<u32>,
+    /// How the device may be shared.
+    #[serde(default)]
+    pub share_mode: Option<ShareMode>,
+    /// Least part of a device's memory that a partition must have, thousandths.
+    #[serde(default)]
+    pub partition_floor_milli: u16,
+    /// Beginning of the memory technology in lower case, as `hbm`.
+    #[serde(default)]
+    pub memory_kind: Option<String>,
+    /// Whether a documented trusted execution mode is needed.
+    #[serde(default)]
+    pub is_confidential: bool,
+    /// Whether all devices must be on one NUMA node.
+    #[serde(default)]
+    pub one_numa_node: bool,
+    /// Most board power of the chosen devices.
+    #[serde(default)]
+    pub power_ceiling_mw: Option<u64>,
+    /// Most price of the chosen devices, thousandths per hour.
+    #[serde(default)]
+    pub cost_ceiling_milli: Option<u64>,
+    /// Least speed relative to the first choice, thousandths.
+    #[serde(default)]
+    pub performance_floor_milli: Option<u64>,
+    /// Whether devices of unknown relative speed are refused; otherwise they pass.
+    #[serde(default)]
+    pub rejects_unknown_performance: bool,
+    /// Least driver version of the device's vendor, part by part.
+    #[serde(default)]
+    pub driver_floor: Vec<u64>,
+    /// Libraries that the node must have: one of each list.
+    #[serde(default)]
+    pub runtimes: Vec<Vec<String>>,
+    /// Remote memory access that the node must have: `ib`, `roce`, or `rdma` for either.
+    #[serde(default)]
+    pub rdma: Option<String>,
+    /// Where the step may run.
+    #[serde(default)]
+    pub place: Place,
+    /// Least score.
+    #[serde(default)]
+    pub min_score: Option<u32>,
 }
 
 impl Choice {
@@ -101,6 +187,12 @@ impl Choice {
     /// The precision by which speed is compared: the first one asked, else bf16.
     pub fn rate_precision(&self) -> &str {
         self.precisions.first().map_or("bf16", |need| need.word.as_str())
+    }
+
+    /// The same choice with another number of devices, and no range.
+    #[must_use]
+    pub fn with_count(&self, count: u32) -> Self {
+        Self { count, count_ceiling: None, ..self.clone() }
     }
 
     /// What the granted share of a device is of its memory; in two parts, so that no size overflows.
@@ -147,6 +239,9 @@ pub(crate) fn check(choice: &Choice) -> Result<()> {
     }
     if choice.share_milli < WHOLE_MILLI && choice.count != 1 {
         return refuse("a share is of one device; ask for whole devices to get several");
+    }
+    if choice.count_ceiling.is_some_and(|most| most <= choice.count || choice.count == 0) {
+        return refuse("a range of counts begins below its end, and at 1 or more");
     }
     if choice.compute_floor_tflops.is_some_and(|floor| !floor.is_finite() || floor < 0.0) {
         return refuse("the compute floor is negative or not a number");

@@ -47,9 +47,14 @@ impl StateTable {
 
     /// The first node of every state, in the order of the nodes.
     pub fn representatives(&self) -> impl Iterator<Item = NodeIdx> {
+        self.representatives_of(|_| true)
+    }
+
+    /// The first node of every state among the nodes that `is_meant` keeps, in the order of the nodes.
+    pub fn representatives_of(&self, is_meant: impl Fn(NodeIdx) -> bool) -> impl Iterator<Item = NodeIdx> {
         let mut seen = vec![false; self.facts.len()];
-        let nodes = self.of_node.iter().enumerate();
-        nodes.filter(move |&(_, &at)| !std::mem::replace(&mut seen[at], true)).map(|(node, _)| NodeIdx::new(node))
+        let nodes = self.of_node.iter().enumerate().map(|(node, &at)| (NodeIdx::new(node), at));
+        nodes.filter(move |&(node, at)| is_meant(node) && !std::mem::replace(&mut seen[at], true)).map(|(node, _)| node)
     }
 
     /// The number of a node's state, below [`StateTable::len`].

@@ -2,6 +2,8 @@
 
 use crate::decision::Performance;
 use crate::fleet::Fleet;
+use crate::kind::Kind;
+use crate::profile::Profiles;
 use crate::request::{Choice, Name};
 use crate::score::{Candidate, round, saturating};
 
@@ -15,8 +17,7 @@ pub fn value(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>) -> f64 {
     };
     let inventory = fleet.inventory();
     let kind = &inventory.kinds[inventory.devices[device].kind.at()];
-    let rate = kind.profile.as_ref().and_then(|profile| profile.rates.get(choice.rate_precision()));
-    let Some(&rate) = rate else { return 0.0 };
+    let Some(rate) = kind.tflops(choice.rate_precision()) else { return 0.0 };
     if rate >= need { 1.0 } else { saturating(rate, REFERENCE_TFLOPS) / saturating(need, REFERENCE_TFLOPS) }
 }
 
@@ -28,27 +29,29 @@ pub(crate) fn why(choice: &Choice) -> String {
     }
 }
 
-/// Speed of a granted choice relative to the first one, by the compute roof: count x dense peak x efficiency.
-///
-/// The yardstick is the fastest model that the first choice names. The precision is the first one asked; bf16, else
-/// fp16, where none is. Unknown stays unknown.
+/// Speed of a granted choice relative to the first one; see [`ratio`].
 pub(crate) fn relative(fleet: &Fleet, first: &Choice, granted: &Choice, candidate: Candidate<'_>) -> Performance {
     let inventory = fleet.inventory();
     let kind = candidate.devices.first().map(|&at| &inventory.kinds[inventory.devices[at].kind.at()]);
-    let ratio = kind.and_then(|kind| kind.profile.as_ref()).and_then(|profile| {
-        let words: &[&str] =
-            if granted.precisions.is_empty() { &["bf16", "fp16"] } else { &[granted.rate_precision()] };
-        words.iter().find_map(|word| {
-            let yardstick = fastest(fleet, &first.names, word)? * roof_share(first);
-            Some(profile.achieved_tflops(word)? * roof_share(granted) / yardstick)
-        })
-    });
+    let ratio = kind.and_then(|kind| ratio(fleet.profiles(), first, granted, kind));
     let source = if ratio.is_some() { "roofline" } else { "unknown" };
     Performance { ratio: ratio.map(round), source: source.to_owned() }
 }
 
-fn fastest(fleet: &Fleet, names: &[Name], word: &str) -> Option<f64> {
-    let profiles = names.iter().flat_map(|name| &name.skus).filter_map(|sku| fleet.profiles().get(sku));
+/// Speed of a choice on a kind of device, relative to the first choice, by the compute roof: count x peak x efficiency.
+///
+/// The yardstick is the fastest model that the first choice names. The precision is the first one asked; bf16, else
+/// fp16, where none is. Unknown stays unknown.
+pub(crate) fn ratio(profiles: &Profiles, first: &Choice, granted: &Choice, kind: &Kind) -> Option<f64> {
+    let words: &[&str] = if granted.precisions.is_empty() { &["bf16", "fp16"] } else { &[granted.rate_precision()] };
+    words.iter().find_map(|word| {
+        let yardstick = fastest(profiles, &first.names, word)? * roof_share(first);
+        Some(kind.achieved_tflops(word)? * roof_share(granted) / yardstick)
+    })
+}
+
+fn fastest(profiles: &Profiles, names: &[Name], word: &str) -> Option<f64> {
+    let profiles = names.iter().flat_map(|name| &name.skus).filter_map(|sku| profiles.get(sku));
     profiles.filter_map(|profile| profile.achieved_tflops(word)).max_by(f64::total_cmp)
 }
 

@@ -1,0 +1,244 @@
+//! Request against device kind, then against node: fit, or a [`Misfit`] with a name and numbers.
+//!
+//! A misfit of [`never`] holds on an empty fleet too; one of [`not_now`] passes when steps end or nodes return.
+
+mod kind;
+mod performance;
+mod place;
+
+use std::borrow::Cow;
+
+use crate::codes::Code;
+use crate::document::NodeState;
+use crate::inventory::{Inventory, Node, Run};
+use crate::kind::Kind;
+use crate::request::Choice;
+use crate::units::WHOLE_MILLI;
+
+pub use kind::{kind_misfit, kinds};
+pub use performance::kinds_of;
+pub use place::elsewhere;
+
+/// Why something does not fit, with the numbers that decided it; `None` is unknown or not a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Misfit {
+    /// The reason.
+    pub code: Code,
+    /// What there is.
+    pub have: Option<u64>,
+    /// What was asked.
+    pub want: Option<u64>,
+}
+
+impl Misfit {
+    fn of(code: Code) -> Self {
+        Self { code, have: None, want: None }
+    }
+
+    fn numbers(code: Code, have: Option<u64>, want: u64) -> Self {
+        Self { code, have, want: Some(want) }
+    }
+}
+
+/// What is free on a node, as the filter asks it.
+pub struct View<F: Fn(usize) -> u16> {
+    /// Free share of a device, by its position in the columns.
+    pub free_milli: F,
+    /// Free CPU.
+    pub cpu_milli: Option<u64>,
+    /// Free host memory.
+    pub memory_mib: Option<u64>,
+}
+
+/// The verdict on the kinds for one node: taints, drivers and prices may rule out there what fits elsewhere.
+///
+/// A taint on the resource key of a device is meant for steps that use such a device; any other rejects.
+pub fn on_node<'a>(
+    inventory: &Inventory,
+    node: &Node,
+    choice: &Choice,
+    fit: &'a [Option<Misfit>],
+) -> Cow<'a, [Option<Misfit>]> {
+    if node.taints.is_empty() && choice.driver_floor.is_empty() && choice.cost_ceiling_milli.is_none() {
+        return Cow::Borrowed(fit);
+    }
+    let mut here = fit.to_vec();
+    for at in node.kinds.iter().map(|run| run.kind.at()) {
+        if here[at].is_none() {
+            here[at] = misfit_on_node(&inventory.kinds[at], node, choice);
+        }
+    }
+    Cow::Owned(here)
+}
+
+fn misfit_on_node(kind: &Kind, node: &Node, choice: &Choice) -> Option<Misfit> {
+    if let Some(ceiling) = choice.cost_ceiling_milli {
+        let price = kind.sku.as_ref().and_then(|sku| node.site.prices_milli.get(sku));
+        let devices = u64::from(choice.count) * u64::from(choice.share_milli);
+        let cost = price.map(|milli| milli.saturating_mul(devices).div_ceil(u64::from(WHOLE_MILLI)));
+        if cost.is_none_or(|cost| cost > ceiling) {
+            return Some(Misfit::numbers(Code::CostCeiling, cost, ceiling));
+        }
+    }
+    if let Some(&major) = choice.driver_floor.first() {
+        let driver = kind.vendor.as_ref().and_then(|vendor| node.site.drivers.get(vendor));
+        if driver.is_none_or(|driver| *driver < choice.driver_floor) {
+            return Some(Misfit::numbers(Code::DriverTooOld, driver.and_then(|parts| parts.first().copied()), major));
+        }
+    }
+    let is_tolerated = node.taints.iter().all(|taint| kind.resource_keys.contains(&taint.key));
+    (!is_tolerated).then(|| Misfit::of(Code::Taint))
+}
+
+/// Whether a node could ever serve a choice: empty, healthy and open for work. `fit` is that [`on_node`].
+pub fn never(inventory: &Inventory, node: &Node, choice: &Choice, fit: &[Option<Misfit>]) -> Option<Misfit> {
+    if choice.is_cpu_only() && !node.taints.is_empty() {
+        return Some(Misfit::of(Code::Taint));
+    }
+    if !choice.is_cpu_only() && !node.kinds.iter().any(|run| fit[run.kind.at()].is_none()) {
+        let nearest = node.kinds.iter().filter_map(|run| fit[run.kind.at()]).max();
+        return nearest.or(Some(Misfit::of(Code::NotOffered)));
+    }
+    if let Some(misfit) = host_misfit(node, choice) {
+        return Some(misfit);
+    }
+    let empty = View { free_milli: |_| WHOLE_MILLI, cpu_milli: node.cpu_milli, memory_mib: node.memory_mib };
+    short(inventory, node, choice, fit, &empty)
+}
+
+/// Whether a node that could serve a choice can do so now. `fit` is that [`on_node`].
+pub fn not_now<F: Fn(usize) -> u16>(
+    inventory: &Inventory,
+    node: &Node,
+    choice: &Choice,
+    fit: &[Option<Misfit>],
+    view: &View<F>,
+) -> Option<Misfit> {
+    match node.state {
+        NodeState::Active => {}
+        NodeState::Cordoned | NodeState::Draining | NodeState::Maintenance => {
+            return Some(Misfit::of(Code::Cordoned));
+        }
+        NodeState::BurnIn => return Some(Misfit::of(Code::BurnIn)),
+        NodeState::Quarantined => return Some(Misfit::of(Code::Unhealthy)),
+    }
+    let misfit = short(inventory, node, choice, fit, view)?;
+    let repaired = View {
+        free_milli: |at: usize| {
+            if inventory.devices[at].is_healthy { (view.free_milli)(at) } else { WHOLE_MILLI }
+        },
+        cpu_milli: view.cpu_milli,
+        memory_mib: view.memory_mib,
+    };
+    if short(inventory, node, choice, fit, &repaired).is_none() {
+        return Some(Misfit { code: Code::Unhealthy, ..misfit });
+    }
+    Some(misfit)
+}
+
+/// What the host must offer beside its devices.
+fn host_misfit(node: &Node, choice: &Choice) -> Option<Misfit> {
+    if let Some(asked) = &choice.rdma {
+        let has = |word: &str| node.site.rdma.iter().any(|known| known == word);
+        let any = ["ib", "roce", "rdma"].iter().any(|word| has(word));
+        if !(has(asked) || (asked == "rdma" && any)) {
+            return Some(Misfit::of(Code::RdmaMissing));
+        }
+    }
+    let has_one_of = |need: &Vec<String>| need.iter().any(|name| node.site.runtime.contains(name));
+    (!choice.runtimes.iter().all(has_one_of)).then(|| Misfit::of(Code::RuntimeMissing))
+}
+
+/// Devices, islands, CPU and host memory in one check.
+fn short<F: Fn(usize) -> u16>(
+    inventory: &Inventory,
+    node: &Node,
+    choice: &Choice,
+    fit: &[Option<Misfit>],
+    view: &View<F>,
+) -> Option<Misfit> {
+    if !choice.is_cpu_only() {
+        let usable = |at: usize| (view.free_milli)(at) >= choice.share_milli;
+        let most = most_devices(&node.kinds, fit, usable);
+        if choice.count > 1 && choice.link.is_some() {
+            if !node.islands.iter().any(|run| fit[run.kind.at()].is_none()) {
+                return Some(Misfit::of(Code::LinkClass));
+            }
+            let island = most_devices(&node.islands, fit, usable);
+            if most > 0 && island < u64::from(choice.count) {
+                return Some(Misfit::numbers(Code::NotOneIsland, Some(island), u64::from(choice.count)));
+            }
+        }
+        if most < u64::from(choice.count) {
+            return Some(Misfit::numbers(Code::CountShort, Some(most), u64::from(choice.count)));
+        }
+        if let Some(misfit) = opaque_short(inventory, node, choice, fit, usable) {
+            return Some(misfit);
+        }
+        if choice.one_numa_node {
+            let runs = if choice.count > 1 && choice.link.is_some() { &node.islands } else { &node.kinds };
+            let together = most_on_one_numa_node(inventory, runs, fit, usable);
+            if together < u64::from(choice.count) {
+                return Some(Misfit::numbers(Code::NumaSplit, Some(together), u64::from(choice.count)));
+            }
+        }
+    }
+    host_short(choice, view.cpu_milli, view.memory_mib)
+}
+
+/// Usable devices of the fullest run that fits.
+fn most_devices(runs: &[Run], fit: &[Option<Misfit>], usable: impl Fn(usize) -> bool + Copy) -> u64 {
+    let fitting = runs.iter().filter(|run| fit[run.kind.at()].is_none());
+    fitting.map(|run| run.devices.clone().filter(|&at| usable(at)).count()).max().unwrap_or(0) as u64
+}
+
+/// Usable devices of the fullest NUMA node of a run that fits; devices of unknown NUMA node are nowhere.
+fn most_on_one_numa_node(
+    inventory: &Inventory,
+    runs: &[Run],
+    fit: &[Option<Misfit>],
+    usable: impl Fn(usize) -> bool + Copy,
+) -> u64 {
+    let fitting = runs.iter().filter(|run| fit[run.kind.at()].is_none());
+    let fullest = fitting.flat_map(|run| {
+        let numa = |at: usize| inventory.devices[at].numa.filter(|_| usable(at));
+        run.devices
+            .clone()
+            .filter_map(numa)
+            .map(move |here| run.devices.clone().filter(|&at| numa(at) == Some(here)).count())
+    });
+    fullest.max().unwrap_or(0) as u64
+}
+
+/// Devices that are handed out by whole nodes: all of a kind, or none.
+fn opaque_short(
+    inventory: &Inventory,
+    node: &Node,
+    choice: &Choice,
+    fit: &[Option<Misfit>],
+    usable: impl Fn(usize) -> bool + Copy,
+) -> Option<Misfit> {
+    let fitting = || node.kinds.iter().filter(|run| fit[run.kind.at()].is_none());
+    let is_whole = |run: &Run| run.devices.len() == choice.count as usize && run.devices.clone().all(usable);
+    let serves = |run: &Run| {
+        if inventory.kinds[run.kind.at()].is_opaque() {
+            is_whole(run)
+        } else {
+            run.devices.clone().filter(|&at| usable(at)).count() >= choice.count as usize
+        }
+    };
+    if fitting().all(|run| !inventory.kinds[run.kind.at()].is_opaque()) || fitting().any(serves) {
+        return None;
+    }
+    let all = fitting().map(|run| run.devices.len() as u64).max();
+    Some(Misfit::numbers(Code::SharingForbidden, all, u64::from(choice.count)))
+}
+
+fn host_short(choice: &Choice, cpu_milli: Option<u64>, memory_mib: Option<u64>) -> Option<Misfit> {
+    let lacks = |have: Option<u64>, want: u64| want > 0 && have.is_none_or(|have| have < want);
+    if lacks(cpu_milli, choice.cpu_milli) {
+        return Some(Misfit::numbers(Code::CpuShort, cpu_milli, choice.cpu_milli));
+    }
+    lacks(memory_mib, choice.host_memory_mib)
+        .then(|| Misfit::numbers(Code::HostMemoryShort, memory_mib, choice.host_memory_mib))
+}

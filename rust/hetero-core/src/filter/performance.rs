@@ -1,0 +1,33 @@
+//! Relative speed as a filter: a later choice may ask to be nearly as fast as the first.
+
+use crate::codes::Code;
+use crate::filter::{Misfit, kinds};
+use crate::fleet::Fleet;
+use crate::request::{Choice, Request};
+use crate::score::performance;
+
+/// Asks every kind of the fleet once, relative speed included.
+///
+/// `choice` is the one at `index` of the request, or a variation of it. The first choice is the yardstick, and so as
+/// fast as itself.
+pub fn kinds_of(fleet: &Fleet, request: &Request, index: usize, choice: &Choice) -> Vec<Option<Misfit>> {
+    let mut fit = kinds(fleet.inventory(), choice);
+    let Some(floor) = choice.performance_floor_milli.filter(|_| index > 0) else {
+        return fit;
+    };
+    for (misfit, kind) in fit.iter_mut().zip(&fleet.inventory().kinds) {
+        if misfit.is_none() {
+            let ratio = performance::ratio(fleet.profiles(), &request.choices[0], choice, kind);
+            *misfit = slower(ratio, floor, choice.rejects_unknown_performance);
+        }
+    }
+    fit
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a ratio is finite and positive; shown in thousandths
+fn slower(ratio: Option<f64>, floor_milli: u64, rejects_unknown: bool) -> Option<Misfit> {
+    match ratio.map(|ratio| (ratio * 1000.0).round() as u64) {
+        None => rejects_unknown.then(|| Misfit::numbers(Code::PerfUnknown, None, floor_milli)),
+        Some(milli) => (milli < floor_milli).then(|| Misfit::numbers(Code::PerfBelowFloor, Some(milli), floor_milli)),
+    }
+}

@@ -1,0 +1,113 @@
+//! Where a node stands and what it offers beside its devices: cluster, labels, drivers, libraries, network, prices.
+
+use indexmap::IndexMap;
+
+use crate::digest::Hasher;
+use crate::document::{ClusterDocument, NodeDocument};
+use crate::error::{Error, Result};
+
+/// Prices above this are a slip: a thousand million an hour.
+const MAX_PRICE: f64 = 1e9;
+const MILLI: f64 = 1000.0;
+
+/// What a node has beside its devices. Empty is unknown.
+#[derive(Clone, Debug, Default)]
+pub struct Site {
+    /// Region of the cluster.
+    pub region: Option<String>,
+    /// Regimes that the cluster complies with.
+    pub compliance: Vec<String>,
+    /// Data that lies in the cluster.
+    pub data: Vec<String>,
+    /// Labels of the host.
+    pub labels: IndexMap<String, String>,
+    /// Driver versions by vendor, part by part.
+    pub drivers: IndexMap<String, Vec<u64>>,
+    /// Libraries.
+    pub runtime: Vec<String>,
+    /// Remote memory access: `ib`, `roce`, or `rdma` where only that is known.
+    pub rdma: Vec<String>,
+    /// Price per device and hour by catalog key, thousandths.
+    pub prices_milli: IndexMap<String, u64>,
+}
+
+impl Site {
+    /// The site of a node of the document.
+    pub fn of(cluster: &ClusterDocument, cluster_path: &str, node: &NodeDocument) -> Result<Self> {
+        let tags = cluster.tags.clone().unwrap_or_default();
+        let pool = cluster.pools.iter().enumerate().find(|(_, pool)| Some(&pool.name) == node.pool.as_ref());
+        let mut prices_milli = IndexMap::new();
+        for (sku, &price) in pool.iter().flat_map(|(_, pool)| &pool.price) {
+            prices_milli.insert(
+                sku.clone(),
+                price_milli(price).ok_or_else(|| {
+                    let at = pool.map_or(0, |(index, _)| index);
+                    let message = format!("price of {sku} is {price}; write a number from 0 to {MAX_PRICE}");
+                    Error::document(format!("{cluster_path}.pools[{at}].price"), message)
+                })?,
+            );
+        }
+        let versions = node.driver.iter().filter_map(|(vendor, text)| Some((vendor.clone(), version(text)?)));
+        Ok(Self {
+            region: cluster.region.clone(),
+            compliance: tags.compliance,
+            data: tags.data,
+            labels: node.labels.clone(),
+            drivers: versions.collect(),
+            runtime: node.runtime.clone(),
+            rdma: node.rdma.clone(),
+            prices_milli,
+        })
+    }
+
+    /// Adds to a digest what a decision may depend on, but the place: nodes that differ in it only are told apart by it.
+    pub fn digested(&self, mut hasher: Hasher) -> Hasher {
+        for (vendor, version) in &self.drivers {
+            hasher = version.iter().fold(hasher.text(vendor), |hasher, &part| hasher.number(part));
+        }
+        hasher = self.runtime.iter().chain(&self.rdma).fold(hasher, |hasher, name| hasher.text(name));
+        self.prices_milli.iter().fold(hasher, |hasher, (sku, &price)| hasher.text(sku).number(price))
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // bounded by the check before
+fn price_milli(price: f64) -> Option<u64> {
+    (0.0..=MAX_PRICE).contains(&price).then(|| (price * MILLI).round() as u64)
+}
+
+/// The leading numbers of a version such as `580.65.06` or `6.10.5-1`; `None` when it begins with none.
+fn version(text: &str) -> Option<Vec<u64>> {
+    let digits = |part: &str| part.split(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse().ok());
+    let mut parts = Vec::new();
+    for part in text.split('.') {
+        match digits(part) {
+            Some(number) => parts.push(number),
+            None => break,
+        }
+        if !part.bytes().all(|byte| byte.is_ascii_digit()) {
+            break;
+        }
+    }
+    (!parts.is_empty()).then_some(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_its_leading_numbers() {
+        assert_eq!(version("580.65.06"), Some(vec![580, 65, 6]));
+        assert_eq!(version("6.10.5-1.el9"), Some(vec![6, 10, 5]));
+        assert_eq!(version("25.2.rc1"), Some(vec![25, 2]));
+        assert_eq!(version("unknown"), None);
+    }
+
+    #[test]
+    fn a_price_is_finite_and_not_negative() {
+        assert_eq!(price_milli(2.1), Some(2100));
+        assert_eq!(price_milli(0.0), Some(0));
+        assert_eq!(price_milli(-1.0), None);
+        assert_eq!(price_milli(f64::NAN), None);
+    }
+}
