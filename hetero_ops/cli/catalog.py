@@ -86,7 +86,7 @@ def _row(profile: Profile) -> tuple[str, ...]:
         "?" if profile.memory_mib is None else format_memory(profile.memory_mib),
         _rate(rates.of("bf16")),
         _rate(rates.of("fp8")),
-        profile.interconnect,
+        profile.interconnect or "?",
         profile.confidence,
     )
 

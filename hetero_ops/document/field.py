@@ -82,4 +82,5 @@ class Field:
         return {key: text for key, field in self.fields() if (text := field.string()) is not None}
 
     def _wrong(self, expected: str) -> InvalidDocument:
-        return self.refuse(f"expected {expected}, found {shown(self.value)}", "give the output as it was printed")
+        fix = f"write {expected}, or give the output as it was printed"
+        return self.refuse(f"expected {expected}, found {shown(self.value)}", fix)

@@ -2,17 +2,24 @@
 
 import functools
 import hashlib
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator
 from importlib.resources import files
-from typing import Self
+from pathlib import Path
+from typing import Literal
 
 from hetero_ops.errors import UnknownDevice
 from hetero_ops.gap.names import Names, tokens_of
 from hetero_ops.gap.profile import Profile
-from hetero_ops.gap.rows import read_profiles
+from hetero_ops.gap.rows import Tables, read_profiles
 from hetero_ops.units import quoted
+
+VARIABLE = "HETERO_OPS_CATALOG"
+"""Names the site's catalog file."""
+
+Match = Literal["yes", "variant", "no"]
 
 # What NVIDIA's feature discovery appends to a product: a time-sliced device, then a MIG profile (single strategy).
 _DISCOVERY_SUFFIX = re.compile(r"(?:-MIG-[0-9]+g\.[0-9]+gb[A-Za-z0-9.+]*)?(?:-SHARED)?$", re.IGNORECASE)
@@ -33,17 +40,45 @@ class Catalog:
 
     @classmethod
     @functools.cache
-    def builtin(cls) -> Self:
+    def builtin(cls) -> "Catalog":
         """The catalog that comes with the package, read once, on first use."""
         folder = files("hetero_ops.gap") / "data"
-        accelerators, achieved, names = (
-            (folder / f"{table}.csv").read_bytes() for table in ("accelerators", "achieved", "names")
-        )
-        return cls(
-            read_profiles(accelerators.decode(), achieved.decode()),
-            Names.read(names.decode()),
-            hashlib.sha256(b"\0".join((accelerators, achieved, names))).hexdigest(),
-        )
+        tables = Tables(*((folder / f"{table}.csv").read_bytes().decode() for table in Tables._fields))
+        names = (folder / "names.csv").read_bytes().decode()
+        digest = hashlib.sha256("\0".join((*tables, names)).encode()).hexdigest()
+        return cls(read_profiles(tables), Names.read(names), digest)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Catalog":
+        """The built-in catalog, with the additions and changes of a site's file.
+
+        Raises:
+            InvalidDocument: the file cannot be read, or an entry is wrong; the message names file, line and field.
+        """
+        return cls.builtin().with_overrides(path)
+
+    @classmethod
+    def default(cls) -> "Catalog":
+        """The catalog to use when none is given: built-in, with the file that `HETERO_OPS_CATALOG` names, if any.
+
+        Raises:
+            InvalidDocument: as for `load`.
+        """
+        path = os.environ.get(VARIABLE)
+        return cls.load(path) if path else cls.builtin()
+
+    def with_overrides(self, path: str | Path) -> "Catalog":
+        """This catalog, with the additions and changes of a file. The result has a digest of its own.
+
+        Raises:
+            InvalidDocument: as for `load`.
+        """
+        from hetero_ops.gap.override import read_overrides  # noqa: PLC0415 - few need the reader of YAML
+
+        overrides = read_overrides(Path(path), self._by_sku, self._names)
+        profiles = self._by_sku | overrides.profiles
+        digest = hashlib.sha256(f"{self.digest}\0{overrides.canonical()}".encode()).hexdigest()
+        return Catalog(tuple(profiles.values()), self._names.extended(overrides.namings), digest)
 
     def __len__(self) -> int:
         return len(self._by_sku)
@@ -98,12 +133,39 @@ class Catalog:
         candidates = self.candidates(label)
         return candidates[0] if len(candidates) == 1 else None
 
+    def matches(self, label: str, query: str) -> Match:
+        """Whether the device that a machine reports is one that a person asks for.
+
+        Args:
+            label: what a machine reports, as for `candidates`; a name that a person writes will do.
+            query: what a person asks for, as for `resolve`; a string that a machine reports will do.
+
+        Returns:
+            `yes`: whatever the label may stand for was asked for. `variant`: it may be another (the label leaves
+            memory, form factor or model open), or is a setting of it that nobody asked for (GKE's `h100-mega` for
+            `H100`). `no`: it is none of those asked for, or not the setting asked for. A name that the catalog does
+            not have matches only itself.
+        """
+        special, setting = self._names.variant(_DISCOVERY_SUFFIX.sub("", label.strip(), count=1))
+        special_asked, setting_asked = self._names.variant(query)
+        there = frozenset(special) or _skus(self.candidates(label))
+        asked = frozenset(special_asked) or _skus(self.resolve(query) or self.candidates(query))
+        if not there and not asked:
+            return "yes" if tokens_of(label) == tokens_of(query) else "no"
+        if not there & asked or setting_asked - setting:
+            return "no"
+        return "yes" if there <= asked and setting == setting_asked else "variant"
+
     def _with_pci_id(self, label: str) -> tuple[Profile, ...]:
         match = _PCI_ID.fullmatch(label)
         if match is None:
             return ()
         wanted = label.lower() if match["vendor"] else f":{match['device'].lower()}"
         return tuple(profile for profile in self if any(pci_id.endswith(wanted) for pci_id in profile.pci_ids))
+
+
+def _skus(profiles: tuple[Profile, ...]) -> frozenset[str]:
+    return frozenset(profile.sku for profile in profiles)
 
 
 def _by_reported_name(profiles: tuple[Profile, ...]) -> dict[tuple[str, ...], tuple[Profile, ...]]:

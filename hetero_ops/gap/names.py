@@ -3,14 +3,21 @@
 A name is cut into tokens. It means a SKU when it holds all tokens of one of the SKU's *identities* (`H100`, `Gaudi-3`)
 and every further token is *optional* for that SKU (its vendor, form factor, memory). Tokens are compared whole, so
 `L40` never means `L40S`; a token that nobody declared, as in `H100-MEGA`, makes the name unknown; `80GB` alone has no
-identity. Both lists are data, in `data/names.csv`, where sizes are those of the whole package.
+identity. The lists are data, in `data/names.csv`, where sizes are those of the whole package.
+
+A *variant* is a token by which a platform names the same silicon in another setting: GKE's `h100-mega` is an H100 SXM
+with more network cards. It is recognised in what machines report, and no name that a person can ask for: the fleet does
+not record such settings, so nobody could hold the answer to it.
 """
 
 import csv
 import difflib
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self
+
+from hetero_ops.gap.cell import split
 
 _MAX_NAME_CHARACTERS = 256
 _TRADEMARK = re.compile(r"\((?:r|tm)\)")
@@ -30,14 +37,29 @@ def tokens_of(name: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Naming:
-    """One SKU: its identities as written and as tokens, and the tokens that may come along."""
+class Naming:
+    """The names of one SKU.
+
+    Attributes:
+        sku: the catalog key.
+        identities: phrases, each of which names it, with their tokens.
+        optional: tokens that may come along.
+        variants: tokens that name a setting of it.
+    """
 
     sku: str
     identities: tuple[tuple[str, frozenset[str]], ...]
     optional: frozenset[str]
+    variants: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, sku: str, phrases: Iterable[str], optional: Iterable[str], variants: Iterable[str] = ()) -> Self:
+        """The naming of a SKU by phrases that name it and by tokens that may come along."""
+        identities = tuple((phrase, frozenset(tokens_of(phrase))) for phrase in phrases)
+        return cls(sku, identities, frozenset(optional), frozenset(variants))
 
     def is_meant_by(self, tokens: frozenset[str]) -> bool:
+        """Whether a name of these tokens means this SKU."""
         return any(identity <= tokens and tokens - identity <= self.optional for _, identity in self.identities)
 
 
@@ -46,26 +68,20 @@ class Names:
 
     __slots__ = ("_namings", "_spellings")
 
-    def __init__(self, namings: tuple[_Naming, ...]) -> None:
+    def __init__(self, namings: tuple[Naming, ...]) -> None:
         self._namings = namings
         self._spellings = _spellings(namings)
 
     @classmethod
     def read(cls, names_csv: str) -> Self:
-        """Reads the table: `sku`, `identities` separated by `;`, `optional` separated by blanks.
+        """Reads the table: `sku`, `identities` separated by `;`, `optional` and `variants` separated by blanks.
 
         Raises:
             KeyError: a column is missing.
         """
         return cls(
             tuple(
-                _Naming(
-                    sku=row["sku"],
-                    identities=tuple(
-                        (phrase.strip(), frozenset(tokens_of(phrase))) for phrase in row["identities"].split(";")
-                    ),
-                    optional=frozenset(row["optional"].split()),
-                )
+                Naming.of(row["sku"], split(row["identities"]), row["optional"].split(), row["variants"].split())
                 for row in csv.DictReader(names_csv.splitlines())
             )
         )
@@ -74,6 +90,26 @@ class Names:
         """The SKUs that a name means, in catalog order; empty when it means none."""
         tokens = frozenset(tokens_of(name))
         return tuple(naming.sku for naming in self._namings if naming.is_meant_by(tokens))
+
+    def variant(self, name: str) -> tuple[tuple[str, ...], frozenset[str]]:
+        """The SKUs that a name means in a setting, and the tokens that name the setting; nothing for any other name."""
+        tokens = frozenset(tokens_of(name))
+        meant = [
+            naming
+            for naming in self._namings
+            if naming.variants & tokens and naming.is_meant_by(tokens - naming.variants)
+        ]
+        words = tokens & frozenset().union(*(naming.variants for naming in meant))
+        return tuple(naming.sku for naming in meant), words
+
+    def of(self, sku: str) -> Naming | None:
+        """The naming of a SKU; `None` when it has none."""
+        return next((naming for naming in self._namings if naming.sku == sku), None)
+
+    def extended(self, namings: Mapping[str, Naming]) -> "Names":
+        """These names with some replaced, by SKU, and new ones behind them."""
+        old = {naming.sku: naming for naming in self._namings}
+        return Names(tuple((old | dict(namings)).values()))
 
     def suggest(self, name: str) -> str | None:
         """A name that means something and is close to this one; `None` when nothing is close."""
@@ -90,7 +126,7 @@ class Names:
         return self._spellings[close[0]] if close else None
 
 
-def _spellings(namings: tuple[_Naming, ...]) -> dict[str, str]:
+def _spellings(namings: tuple[Naming, ...]) -> dict[str, str]:
     """Normalised to written form, for every identity and SKU; identities first, as they are shorter to type."""
     written = [phrase for naming in namings for phrase, _ in naming.identities]
     written += [naming.sku for naming in namings]

@@ -6,9 +6,12 @@ several (MI250, Ascend 910C), the table's package totals are divided among them.
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from hetero_ops.gap.words import PRECISIONS, AcceleratorClass, Confidence, PrecisionWord, Support, Vendor
+from hetero_ops.gap.partition import Partition
+from hetero_ops.gap.rates import Amount, Frozen, Precisions, Rates, Ratio
+from hetero_ops.gap.unit import derived_coefficient
+from hetero_ops.gap.words import PRECISIONS, AcceleratorClass, Confidence, PrecisionWord, Vendor
 
 Interconnect = Literal[
     "nvlink",
@@ -59,134 +62,130 @@ Partitioning = Literal[
     "none",
 ]
 
-Rate = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Ratio = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Amount = Annotated[int, Field(gt=0)]
+Groups = tuple[tuple[int, ...], ...]
+"""Device indices of a node, cut into groups that share no device."""
+
+_MILLI = 1000
 
 _OTHER_EFFICIENCY = 0.65
-"""Achieved over peak where nothing was measured; this and the two below are the accelerator sheet's, section 7."""
+"""Achieved over peak where nothing was measured: cautious round figures beside the measured ones of `achieved.csv`."""
 
 _NVIDIA_EFFICIENCY = 0.75
 _CDNA_EFFICIENCY = 0.60
 _CDNA_WITH_MATRIX_FP8 = ("CDNA3", "CDNA4")
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Rates(_Frozen):
-    """Dense peak rates of one device in TFLOPS, or TOPS for int8 and int4; a multiply-add counts as two.
-
-    A positive number is a native path, 0 a path known not to exist, `None` unknown. Matrix rates, except `fp64` and
-    `fp32`, which are vector rates with their matrix rates beside them. GeForce rates are those with fp32 accumulation.
-    """
-
-    fp64: Rate | None = None
-    fp64_tensor: Rate | None = None
-    fp32: Rate | None = None
-    fp32_matrix: Rate | None = None
-    tf32: Rate | None = None
-    bf16: Rate | None = None
-    fp16: Rate | None = None
-    fp8: Rate | None = None
-    fp6: Rate | None = None
-    fp4: Rate | None = None
-    int8: Rate | None = None
-    int4: Rate | None = None
-
-    def of(self, precision: PrecisionWord) -> float | None:
-        """The faster of the vector and the matrix rate of a precision; `None` when it is not known.
-
-        No matrix path (0) beside a vector rate that nobody published says nothing: that is unknown, not 0.
-        """
-        paths = {"fp64": (self.fp64, self.fp64_tensor), "fp32": (self.fp32, self.fp32_matrix)}
-        rates = paths.get(precision, (getattr(self, precision),))
-        fastest = max((rate for rate in rates if rate is not None), default=None)
-        return None if fastest == 0 and None in rates else fastest
-
-
-class Precisions(_Frozen):
-    """What the hardware does with each precision; `None` when that is not known."""
-
-    fp64: Support | None = None
-    fp32: Support | None = None
-    tf32: Support | None = None
-    bf16: Support | None = None
-    fp16: Support | None = None
-    fp8: Support | None = None
-    fp6: Support | None = None
-    fp4: Support | None = None
-    int8: Support | None = None
-    int4: Support | None = None
-
-    def of(self, precision: PrecisionWord) -> Support | None:
-        """The support of one precision; `None` when unknown."""
-        support: Support | None = getattr(self, precision)
-        return support
-
-
-class Profile(_Frozen):
+class Profile(Frozen):
     """Attributes of one accelerator SKU.
 
-    Figures come from the table in `data/`, whose `sources` column names where each row was read; `confidence` is the
+    Figures come from the tables in `data/`, whose `sources` column names where each row was read; `confidence` is the
     weaker of the two partial ones, and `weak_fields` says which cells are below it.
     """
 
+    sku: str = Field(min_length=1, description="Our stable key.")
     vendor: Vendor
     accelerator_class: AcceleratorClass
-    family: str
-    architecture: str
-    model: str
-    sku: str = Field(min_length=1, description="Our stable key.")
-    form_factor: str
-    launch_year: Annotated[int, Field(ge=2000, le=2100)]
-    compute_target: str = Field(description="`sm_90` for CUDA, `gfx942` for AMD, a short name for the rest.")
+    model: str = Field(min_length=1)
+    family: str | None = None
+    architecture: str | None = None
+    form_factor: str | None = None
+    launch_year: Annotated[int, Field(ge=2000, le=2100)] | None = None
+    compute_target: str | None = Field(
+        default=None, description="`sm_90` for CUDA, `gfx942` for AMD, a short name for the rest."
+    )
 
-    rates: Rates
-    precisions: Precisions
+    rates: Rates = Rates()
+    precisions: Precisions = Precisions()
     precision_notes: str | None = None
+    supports_mixed_precision: bool | None = Field(
+        default=None, description="Multiplies in half precision in a matrix engine and adds up in a wider one."
+    )
+    supports_sparsity: bool | None = Field(
+        default=None, description="Structured sparsity: marketed rates may be twice the dense ones given here."
+    )
     achieved: tuple[tuple[PrecisionWord, Ratio], ...] = Field(
         default=(), description="Measured GEMM rate over dense peak; above 1 when a card clocks over its nominal boost."
     )
     matrix_flops_per_clk_per_unit: Amount | None = None
     peak_clock_mhz: Amount | None = None
 
-    memory_mib: Amount | None = Field(description="Nominal memory of one device; `None` where any amount is fitted.")
-    package_memory_mib: Amount | None = Field(description="The nameplate: nominal memory of the whole package.")
-    memory_type: str
-    bandwidth_mbps: Amount | None = Field(description="Memory bandwidth of one device in MB/s.")
-    reported_memory_mib: Amount | None = Field(description="What the vendor's tool reports, where it was seen.")
+    memory_mib: Amount | None = Field(
+        default=None, description="Size class: nominal memory of one device; `None` where any amount is fitted."
+    )
+    package_memory_mib: Amount | None = Field(
+        default=None, description="The nameplate: nominal memory of the whole package."
+    )
+    reported_memory_mib: Amount | None = Field(
+        default=None, description="Usable memory: what the vendor's tool reports, where it was seen."
+    )
+    memory_type: str | None = None
+    bandwidth_mbps: Amount | None = Field(default=None, description="Memory bandwidth of one device in MB/s.")
+    supports_memory_pooling: bool | None = Field(default=None, description="Recorded; decisions do not read it.")
+    supports_cxl: bool | None = Field(default=None, description="Recorded; decisions do not read it.")
+    supports_unified_addressing: bool | None = Field(default=None, description="Recorded; decisions do not read it.")
     package_l2_mib: Amount | None = None
     package_llc_mib: Amount | None = None
     package_compute_units: Amount | None = None
-    compute_unit_kind: str
-    dies_per_package: Amount
-    devices_per_package: Amount
+    compute_unit_kind: str | None = None
+    dies_per_package: Amount | None = None
+    devices_per_package: Amount = 1
 
-    interconnect: Interconnect
+    interconnect: Interconnect | None = None
     interconnect_mbps: Annotated[int, Field(ge=0)] | None = Field(
-        description="In-node fabric of one package, both directions added; 0 only where there is none."
+        default=None,
+        description="In-node fabric of one package, both directions added; 0 only where there is none.",
     )
-    interconnect_topology: Topology | None
-    pair_mbps: Amount | None = Field(description="What one pair of packages can use, both directions added.")
+    interconnect_topology: Topology | None = None
+    pair_mbps: Amount | None = Field(
+        default=None, description="What one pair of packages can use, both directions added."
+    )
+    interconnect_groups: tuple[Groups, ...] = Field(
+        default=(), description="Documented affinity groups, smallest first: each a partition of the node's devices."
+    )
     pcie_gen: Amount | None = None
     pcie_lanes: Amount | None = None
-    tdp_mw: Amount | None = Field(description="Highest normal board limit, divided among the devices of the board.")
-    max_per_node: Amount = Field(description="Packages in the usual node.")
-    scaleup_domain: Amount | None = Field(description="Packages in one load/store fabric.")
-    partitioning: Partitioning
-    max_partitions: Amount | None = None
-    is_confidential_capable: bool | None = Field(description="Must not be advertised unless it is `True`.")
-    supports_mps: bool
+    tdp_mw: Amount | None = Field(
+        default=None, description="Highest normal board limit, divided among the devices of the board."
+    )
+    max_temperature_c: Amount | None = Field(default=None, description="Above it the device slows down or stops.")
+    thermal_headroom_c: float | None = Field(
+        default=None,
+        description="Degrees left below that limit: a reading, so unknown in the built-in catalog.",
+    )
+    max_per_node: Amount | None = Field(default=None, description="Devices in the usual node.")
+    scaleup_domain: Amount | None = Field(default=None, description="Devices in one load/store fabric.")
 
-    product_name: str | None = Field(description="What the management library calls it.")
+    is_opaque: bool = Field(
+        default=False,
+        description="Handed out as whole nodes, by rules of its own; never ranked by its rates.",
+    )
+    is_inventory_only: bool = Field(default=False, description="To be listed, not planned on.")
+    is_confidential_capable: bool | None = Field(
+        default=None, description="Must not be advertised unless it is `True`."
+    )
+    partitioning: Partitioning | None = None
+    max_partitions: Amount | None = None
+    partitions: tuple[Partition, ...] = ()
+    mig_driver_branch: Amount | None = Field(default=None, description="The oldest NVIDIA driver with MIG on it.")
+    default_driver: str | None = Field(default=None, description="The driver that a site gives it.")
+    supports_mig: bool | None = None
+    supports_mps: bool = Field(default=False, description="CUDA Multi-Process Service.")
+    supports_vgpu: bool | None = None
+    supports_sriov: bool | None = None
+    supports_passthrough: bool | None = None
+
+    product_name: str | None = Field(default=None, description="What the management library calls it.")
     k8s_label_key: str | None = None
     k8s_label: str | None = None
     gke_labels: tuple[str, ...] = ()
     pci_ids: tuple[str, ...] = Field(default=(), description="`vendor:device` in lower case hex; some are shared.")
     k8s_resource_name: str | None = None
-    is_inventory_only: bool = Field(description="To be listed, not planned on.")
+
+    price_per_hour: Ratio | None = Field(default=None, description="Of one device, where a site gives it.")
+    currency: str | None = Field(default=None, description="Of the price.")
+    unit_coefficient: Ratio | None = Field(
+        default=None, description="Compute units per device-hour, where a site gives it; else derived from the rates."
+    )
 
     confidence: Confidence
     confidence_memory: Confidence
@@ -203,6 +202,24 @@ class Profile(_Frozen):
             )
         return self
 
+    @model_validator(mode="after")
+    def _groups_partition_the_node(self) -> Self:
+        for groups in self.interconnect_groups:
+            indices = sorted(index for group in groups for index in group)
+            if indices != list(range(len(indices))) or len(indices) != (self.max_per_node or len(indices)):
+                raise ValueError(
+                    f"{self.sku}: interconnect groups {groups} are no partition of the devices of a node; "
+                    f"name each index from 0 to {(self.max_per_node or len(indices)) - 1} once"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _partition_names_differ(self) -> Self:
+        names = [partition.name for partition in self.partitions]
+        if len(names) != len(set(names)):
+            raise ValueError(f"{self.sku}: two partitions have one name")
+        return self
+
     @property
     def achieved_efficiency(self) -> dict[PrecisionWord, float]:
         """Measured GEMM rate over dense peak, for the precisions that were measured on this SKU."""
@@ -217,6 +234,30 @@ class Profile(_Frozen):
             return _CDNA_EFFICIENCY
         return _OTHER_EFFICIENCY
 
+    def is_measured(self, precision: PrecisionWord) -> bool:
+        """Whether the achieved rate of a precision was measured on this SKU, not assumed."""
+        return precision in self.achieved_efficiency
+
+    def achieved_tflops(self, precision: PrecisionWord) -> float | None:
+        """The rate of a large GEMM, TFLOPS (TOPS for int8 and int4): dense peak times measured or assumed efficiency.
+
+        Returns:
+            `None` where the peak is unknown or the path does not exist, and for every opaque device: its figures do
+            not compare with those of others.
+        """
+        peak = self.rates.of(precision)
+        if self.is_opaque or not peak:
+            return None
+        return peak * self.achieved_efficiency.get(precision, self.default_efficiency)
+
+    @property
+    def unit_milli(self) -> int | None:
+        """Compute units of one device-hour in thousandths: the site's coefficient, else one derived from the rates."""
+        if self.unit_coefficient is not None:
+            return max(1, round(self.unit_coefficient * _MILLI))
+        derived = derived_coefficient(self.achieved_tflops("bf16") or self.achieved_tflops("fp16"))
+        return None if derived is None else max(1, round(derived * _MILLI))
+
     def for_core(self) -> dict[str, object]:
         """The part of the profile that decisions read, as plain JSON values.
 
@@ -224,7 +265,7 @@ class Profile(_Frozen):
             One device: `memory_mib`, `bandwidth_mbps`, `tdp_mw` are whole numbers, as are `interconnect_mbps` and
             `pair_mbps`, which stay those of the package that holds the links. `rates` are TFLOPS by precision (only
             known and positive ones), `precisions` support by precision (only known ones), `efficiency` ratios by
-            precision. `None` is unknown.
+            precision, `unit_milli` compute units of an hour in thousandths. `None` is unknown.
         """
         rates = {word: self.rates.of(word) for word in PRECISIONS}
         supports = {word: self.precisions.of(word) for word in PRECISIONS}
@@ -244,6 +285,15 @@ class Profile(_Frozen):
             "interconnect_mbps": self.interconnect_mbps,
             "pair_mbps": self.pair_mbps,
             "tdp_mw": self.tdp_mw,
-            "max_per_node": self.max_per_node * self.devices_per_package,
-            "scaleup_domain": self.scaleup_domain and self.scaleup_domain * self.devices_per_package,
+            "max_per_node": self.max_per_node,
+            "scaleup_domain": self.scaleup_domain,
+            "memory_type": self.memory_type,
+            "is_confidential_capable": self.is_confidential_capable,
+            "supports_mps": self.supports_mps,
+            "is_opaque": self.is_opaque,
+            "partitions": [
+                {"name": part.name, "memory_mib": part.memory_mib, "usable_mib": part.usable_mib}
+                for part in self.partitions
+            ],
+            "unit_milli": self.unit_milli,
         }

@@ -1,21 +1,21 @@
-"""Rows of the accelerator tables, turned into profiles; the only place that knows the names of the columns."""
+"""Rows of the accelerator table, turned into profiles; the only place that knows the names of its columns."""
 
 import csv
 from collections.abc import Mapping
-from fractions import Fraction
+from typing import NamedTuple
 
-from hetero_ops.gap.profile import Precisions, Profile, Rates
+from hetero_ops.gap.cell import CLAIMS, Row, scaled, share, split
+from hetero_ops.gap.partition import Partition
+from hetero_ops.gap.partition_rows import read_mig, read_modes
+from hetero_ops.gap.profile import Groups, Profile
+from hetero_ops.gap.rates import RATE_COLUMNS, Precisions, Rates
 from hetero_ops.gap.words import PRECISIONS, PrecisionWord, Support
-
-Row = Mapping[str, str]
 
 _MBPS_PER_GBPS = 1000
 _MIB_PER_GIB = 1024
 _MILLIWATTS_PER_WATT = 1000
 _MEASURED_AS: dict[str, PrecisionWord] = {**{word: word for word in PRECISIONS}, "nvfp4": "fp4"}
-_CLAIMS = {"yes": True, "no": False, "unknown": None}
 
-_RATE_COLUMNS = {name: name + ("_tops" if name.startswith("int") else "_tflops") for name in Rates.model_fields}
 _TEXTS = {
     "vendor": "vendor",
     "accelerator_class": "accelerator_class",
@@ -52,67 +52,87 @@ _WHOLE_NUMBERS = {
     "devices_per_package": "devices_per_package",
     "pcie_gen": "pcie_gen",
     "pcie_lanes": "pcie_lanes",
-    "max_per_node": "max_gpus_per_node",
-    "scaleup_domain": "scaleup_domain_max",
+    "max_per_node": "max_devices_per_node",
+    "scaleup_domain": "scaleup_devices",
     "max_partitions": "max_partitions",
+    "mig_driver_branch": "mig_driver_branch",
+}
+_CLAIMS = {
+    "is_confidential_capable": "supports_confidential_compute",
+    "supports_mps": "supports_mps",
+    "supports_sriov": "supports_sriov",
+    "supports_vgpu": "supports_vgpu",
+    "supports_mixed_precision": "supports_mixed_precision",
+    "supports_sparsity": "supports_sparsity",
+    "is_opaque": "is_opaque",
+    "is_inventory_only": "inventory_only",
 }
 _LISTS = {"gke_labels": "gke_accelerator_label", "pci_ids": "pci_ids", "weak_fields": "weak_fields"}
 
 
-def read_profiles(accelerators_csv: str, achieved_csv: str) -> tuple[Profile, ...]:
-    """Reads the two tables.
+class Tables(NamedTuple):
+    """The text of each table, in the order in which their digest is made."""
+
+    accelerators: str
+    achieved: str
+    mig: str
+    partitions: str
+
+
+def read_profiles(tables: Tables) -> tuple[Profile, ...]:
+    """Reads the tables.
 
     Args:
-        accelerators_csv: one row per SKU, package totals, gigabytes per second and watts.
-        achieved_csv: one row per measurement; only `gemm-max` rows say something of a rate.
+        tables: one row per SKU (package totals, gigabytes per second, watts), per measurement (only `gemm-max` rows say
+            something of a rate), per MIG profile and per partition mode.
 
     Returns:
-        One profile per SKU in the order of the table.
+        One profile per SKU in the order of the first table.
 
     Raises:
         ValueError: a cell is not what its column promises.
         KeyError: a column is missing.
     """
-    achieved = _best_efficiencies(achieved_csv)
-    return tuple(_profile(row, achieved) for row in csv.DictReader(accelerators_csv.splitlines()))
+    achieved = _best_efficiencies(tables.achieved)
+    parts = read_mig(tables.mig)
+    for sku, modes in read_modes(tables.partitions).items():
+        parts[sku] = parts.get(sku, ()) + modes
+    return tuple(
+        _profile(row, achieved, parts.get(row["sku"], ())) for row in csv.DictReader(tables.accelerators.splitlines())
+    )
 
 
-def _profile(row: Row, achieved: Mapping[tuple[str, PrecisionWord], float]) -> Profile:
+def _profile(
+    row: Row, achieved: Mapping[tuple[str, PrecisionWord], float], partitions: tuple[Partition, ...]
+) -> Profile:
     devices = int(row["devices_per_package"])
     sku = row["sku"]
     return Profile.model_validate(
         {
             **{field: row[column] or None for field, column in _TEXTS.items()},
-            **{field: _scaled(row[column]) for field, column in _WHOLE_NUMBERS.items()},
-            **{field: _split(row[column]) for field, column in _LISTS.items()},
-            "sources": _split(row["sources"]),
-            "rates": Rates(**{name: _rate(row[column], devices) for name, column in _RATE_COLUMNS.items()}),
+            **{field: scaled(row[column]) for field, column in _WHOLE_NUMBERS.items()},
+            **{field: split(row[column]) for field, column in _LISTS.items()},
+            **{field: CLAIMS[row[column]] for field, column in _CLAIMS.items()},
+            "sources": split(row["sources"]),
+            "rates": Rates(**{name: share(row[column], devices) for name, column in RATE_COLUMNS.items()}),
             "precisions": _precisions(row),
             "achieved": tuple((word, achieved[sku, word]) for word in PRECISIONS if (sku, word) in achieved),
-            "memory_mib": _scaled(row["memory_gib"], _MIB_PER_GIB, devices),
-            "package_memory_mib": _scaled(row["memory_gib"], _MIB_PER_GIB),
-            "bandwidth_mbps": _scaled(row["memory_bandwidth_gbps"], _MBPS_PER_GBPS, devices),
-            "interconnect_mbps": _scaled(row["interconnect_gbps"], _MBPS_PER_GBPS),
-            "pair_mbps": _scaled(row["p2p_pair_gbps"], _MBPS_PER_GBPS),
-            "tdp_mw": _scaled(row["tdp_watts"], _MILLIWATTS_PER_WATT, devices),
-            "is_confidential_capable": _CLAIMS[row["supports_confidential_compute"]],
-            "supports_mps": _CLAIMS[row["supports_mps"]],
-            "is_inventory_only": _CLAIMS[row["inventory_only"]],
+            "memory_mib": scaled(row["memory_gib"], _MIB_PER_GIB, devices),
+            "package_memory_mib": scaled(row["memory_gib"], _MIB_PER_GIB),
+            "bandwidth_mbps": scaled(row["memory_bandwidth_gbps"], _MBPS_PER_GBPS, devices),
+            "interconnect_mbps": scaled(row["interconnect_gbps"], _MBPS_PER_GBPS),
+            "pair_mbps": scaled(row["p2p_pair_gbps"], _MBPS_PER_GBPS),
+            "interconnect_groups": tuple(map(_groups, split(row["interconnect_groups"]))),
+            "tdp_mw": scaled(row["tdp_watts"], _MILLIWATTS_PER_WATT, devices),
+            "partitions": partitions,
+            "supports_mig": row["partitioning"] == "mig",
         }
     )
 
 
-def _scaled(cell: str, factor: int = 1, parts: int = 1) -> int | None:
-    """A cell in our unit, to the nearest whole one; exact arithmetic, since cells are decimals such as `614.4`."""
-    return round(Fraction(cell) * factor / parts) if cell else None
-
-
-def _rate(cell: str, devices: int) -> float | None:
-    return float(Fraction(cell) / devices) if cell else None
-
-
-def _split(cell: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in cell.split(";") if part.strip())
+def _groups(cell: str) -> Groups:
+    """One partition of a node's devices, written as `0,1|2,3`."""
+    return tuple(tuple(map(int, group.split(","))) for group in cell.split("|"))
 
 
 def _precisions(row: Row) -> Precisions:
@@ -120,7 +140,7 @@ def _precisions(row: Row) -> Precisions:
     supports: dict[str, Support] = {}
     orders: tuple[Support, ...] = ("native", "degraded", "unsupported")
     for support in orders:
-        supports.update(dict.fromkeys(_split(row[f"{support}_precisions"]), support))
+        supports.update(dict.fromkeys(split(row[f"{support}_precisions"]), support))
     return Precisions.model_validate(supports)
 
 

@@ -16,6 +16,8 @@ Vendor = Literal[
     "iluvatar",
     "moorethreads",
     "metax",
+    "cerebras",
+    "apple",
 ]
 AcceleratorClass = Literal["gpu", "npu", "tpu", "lpu", "cpu"]
 AskedClass = Literal["gpu", "npu", "tpu", "lpu", "cpu", "accel"]

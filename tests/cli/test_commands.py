@@ -96,7 +96,7 @@ def test_schema_names_every_field(command):
 
 def test_catalog(command):
     listed = json.loads(command("catalog", "list", "--json").out)
-    assert len(listed) == 98
+    assert len(listed) == 105
     assert all(profile["confidence"] and profile["sources"] for profile in listed)
     assert command("catalog", "list", "--vendor", "amd").out.count("\n") == 1 + sum(
         p["vendor"] == "amd" for p in listed

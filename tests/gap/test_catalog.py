@@ -140,7 +140,7 @@ def test_every_reported_name_of_the_table_finds_its_row() -> None:
 
 
 def test_all_rows_load_with_source_and_confidence() -> None:
-    assert len(CATALOG) == len(list(CATALOG)) == 98
+    assert len(CATALOG) == len(list(CATALOG)) == 105
     assert all(profile.sources and profile.confidence for profile in CATALOG)
     assert next(iter(CATALOG)).sku == "P100-SXM2-16GB"
 

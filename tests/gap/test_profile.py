@@ -115,6 +115,20 @@ def test_the_core_gets_one_device_in_whole_units() -> None:
         "tdp_mw": 400_000,
         "max_per_node": 8,
         "scaleup_domain": 8,
+        "memory_type": "HBM2e",
+        "is_confidential_capable": False,
+        "supports_mps": True,
+        "is_opaque": False,
+        "partitions": [
+            {"name": "1g.10gb", "memory_mib": 10240, "usable_mib": 9851},
+            {"name": "1g.10gb+me", "memory_mib": 10240, "usable_mib": 9851},
+            {"name": "1g.20gb", "memory_mib": 20480, "usable_mib": 19968},
+            {"name": "2g.20gb", "memory_mib": 20480, "usable_mib": 19968},
+            {"name": "3g.40gb", "memory_mib": 40960, "usable_mib": 40192},
+            {"name": "4g.40gb", "memory_mib": 40960, "usable_mib": 40192},
+            {"name": "7g.80gb", "memory_mib": 81920, "usable_mib": 80384},
+        ],
+        "unit_milli": 341,
     }
 
 

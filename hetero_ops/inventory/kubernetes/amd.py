@@ -94,7 +94,9 @@ def _mode_doubt(node: NodeView, device: Device, modes: set[str]) -> str | None:
     if len(modes) > 1:
         return f"cards in several modes ({', '.join(sorted(modes))}) under one resource key"
     profile = node.catalog[device["sku"]]
-    most_cards = profile.max_per_node * profile.devices_per_package
+    most_cards = profile.max_per_node
+    if most_cards is None:
+        return None
     mode = min(modes, default="spx")
     parts, offered = _parts(node, profile.sku, mode), node.offered(_KEY)
     if parts == 1:
