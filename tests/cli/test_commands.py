@@ -102,7 +102,7 @@ def test_catalog(command):
         p["vendor"] == "amd" for p in listed
     )
     typo = command("catalog", "list", "--vendor", "nvidiaa")
-    assert (typo.code, "vendors: amd, aws" in typo.err) == (64, True)
+    assert (typo.code, "vendors: amd, apple, aws" in typo.err) == (64, True)
     sheet = command("catalog", "show", "Gaudi3").out
     assert "confidence" in sheet
     assert "sources" in sheet
