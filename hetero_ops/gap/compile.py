@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from hetero_ops.errors import InvalidRequirement
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.choice import Choice, ModelName
+from hetero_ops.gap.meaning import models_meant, partition_meant, profiles_meant, unknown_name
 from hetero_ops.gap.profile import Profile
 from hetero_ops.gap.requirement import Requirement
+from hetero_ops.gap.shorthand import WHOLE_DEVICE_MILLI
 
 _MILLI = 1000
 # The catalog's word for the brand that a link word names.
@@ -32,8 +33,21 @@ _BLANK: dict[str, Any] = {
     "cpu_milli": 0,
     "host_memory_mib": 0,
 }
-# Clauses that mean something for CPU cores; memory is that of the host there.
-_CPU_CLAUSES = {"accelerator_class", "count", "memory_floor_mib"}
+# Clauses that mean something for CPU cores; memory is that of the host there. The last ones are for the host to keep.
+_CPU_CLAUSES = {"accelerator_class", "count", "memory_floor_mib", "clusters", "regions", "compliance", "data", "labels"}
+_CPU_CLAUSES |= {
+    "rdma",
+    "runtimes",
+    "min_score",
+    "kind",
+    "impact_milli",
+    "slo",
+    "wait_s",
+    "image",
+    "env",
+    "args",
+    "batch",
+}
 
 
 def compile_request(requirement: Requirement, catalog: Catalog, foreign_models: Sequence[str]) -> bytes:
@@ -47,8 +61,28 @@ def compile_request(requirement: Requirement, catalog: Catalog, foreign_models: 
     Raises:
         InvalidRequirement: a name is in neither, or a word does not apply to its choice.
     """
-    choices = [compile_choice(choice, catalog, foreign_models) for choice in requirement.choices]
-    return json.dumps({"requirement": str(requirement), "choices": choices}).encode()
+    compiled = []
+    for choice in requirement.choices:
+        core = compile_choice(choice, catalog, foreign_models)
+        floor = footprint_floor_mib(requirement, choice)
+        if floor is not None and core["count"]:
+            core["memory_floor_mib"] = floor
+        core["rejects_unknown_performance"] = requirement.degrade.on_unknown_perf == "reject"
+        compiled.append(core)
+    return json.dumps({"requirement": str(requirement), "choices": compiled}).encode()
+
+
+def footprint_floor_mib(requirement: Requirement, choice: Choice) -> int | None:
+    """Memory that each device of a choice must have so that the job fits; `None` where the footprint says nothing.
+
+    Tensor and pipeline parallel ranks share the weights, data parallel ones repeat them; without such a split the
+    weights lie over all devices. A stated memory floor stands, unless the choice is quantized: then the footprint says
+    what is still needed.
+    """
+    if requirement.footprint is None or (choice.memory_floor_mib is not None and choice.quantize is None):
+        return None
+    shards = choice.count if choice.parallel is None else choice.parallel.tp * choice.parallel.pp
+    return -(-requirement.footprint.total_mib(choice.quantize) // shards)
 
 
 def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[str]) -> dict[str, Any]:
@@ -57,6 +91,7 @@ def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[st
     Raises:
         InvalidRequirement: as for a whole request.
     """
+    _refuse_what_is_not_placed_yet(choice)
     if choice.accelerator_class == "cpu":
         return _cpu_choice(choice)
     return _BLANK | {
@@ -69,11 +104,25 @@ def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[st
         "memory_floor_mib": choice.memory_floor_mib,
         "memory_ceiling_mib": choice.memory_ceiling_mib,
         "usable_floor_mib": choice.usable_floor_mib,
-        "precisions": [{"word": precision.word, "path": precision.support} for precision in choice.precisions],
+        "precisions": _precisions(choice),
         "link": _link(choice),
         "link_floor_mbps": choice.link_floor_mbps,
         "compute_floor_tflops": choice.compute_floor_tflops,
         "bandwidth_floor_mbps": choice.bandwidth_floor_mbps,
+        **_stated(
+            {
+                "count_ceiling": choice.count_ceiling,
+                "memory_kind": choice.memory_kind,
+                "is_confidential": choice.is_confidential,
+                "one_numa_node": choice.numa == "require",
+                "power_ceiling_mw": choice.power_ceiling_mw,
+                "cost_ceiling_milli": choice.cost_ceiling_milli,
+                "performance_floor_milli": choice.performance_floor_milli,
+                "driver_floor": [int(part) for part in (choice.driver_floor or "").split(".") if part],
+            }
+        ),
+        **_sharing(choice),
+        **_of_host(choice),
     }
 
 
@@ -90,6 +139,55 @@ def compile_tasks(
     }
 
 
+def _refuse_what_is_not_placed_yet(choice: Choice) -> None:
+    """Ignoring such a clause would place the step wrongly."""
+    parallel = choice.parallel
+    clauses = {
+        "steps over several nodes": choice.nodes not in (None, (1, 1)),
+        "groups of several kinds": bool(choice.groups),
+        "devices near a network card": choice.near_nic,
+        "steps apart from each other": choice.spread not in (None, "none"),
+        "compute units instead of a count": choice.units_milli is not None,
+        "tensor parallel ranks on a part of the devices": parallel is not None and 1 < parallel.tp < choice.count,
+    }
+    found = next((what for what, is_asked in clauses.items() if is_asked), None)
+    if found is not None:
+        raise InvalidRequirement(f"{choice.label}: this version does not place {found}; leave that out")
+
+
+def _stated(fields: dict[str, Any]) -> dict[str, Any]:
+    """Without what asks for nothing: the core knows that by itself."""
+    return {key: value for key, value in fields.items() if value}
+
+
+def _of_host(choice: Choice) -> dict[str, Any]:
+    place = {
+        "clusters": list(choice.clusters),
+        "regions": list(choice.regions),
+        "compliance": list(choice.compliance),
+        "data": list(choice.data),
+        "labels": dict(choice.labels),
+    }
+    return _stated(
+        {
+            "place": _stated(place),
+            "rdma": choice.rdma,
+            "runtimes": [list(need) for need in choice.runtimes],
+            "min_score": choice.min_score,
+        }
+    )
+
+
+def _sharing(choice: Choice) -> dict[str, Any]:
+    """A share by hardware partition is a whole partition that is at least that part of its device."""
+    is_share = choice.share_milli < WHOLE_DEVICE_MILLI
+    is_partition = choice.share_mode == "mig" or (is_share and choice.isolation == "hard")
+    if not is_partition:
+        return _stated({"share_mode": choice.share_mode})
+    floor = choice.share_milli if is_share and choice.memory_floor_mib is None else 0
+    return {"share_mode": "mig", "share_milli": _MILLI} | _stated({"partition_floor_milli": floor})
+
+
 def _cpu_choice(choice: Choice) -> dict[str, Any]:
     blank = Choice(accelerator_class="cpu")
     extra = [c for c in Choice.model_fields if c not in _CPU_CLAUSES and getattr(choice, c) != getattr(blank, c)]
@@ -102,32 +200,34 @@ def _cpu_choice(choice: Choice) -> dict[str, Any]:
         "class": "cpu",
         "cpu_milli": choice.count * _MILLI,
         "host_memory_mib": choice.memory_floor_mib or 0,
+        **_of_host(choice),
     }
 
 
+def _precisions(choice: Choice) -> list[dict[str, str]]:
+    """What is asked; a quantized choice asks for its target instead."""
+    if choice.quantize is not None:
+        return [{"word": choice.quantize, "path": "native"}]
+    return [{"word": precision.word, "path": precision.support} for precision in choice.precisions]
+
+
 def _link(choice: Choice) -> dict[str, str] | None:
+    is_one_tensor_group = choice.parallel is not None and choice.parallel.tp == choice.count > 1
     if choice.link is None:
-        return None
+        return {"kind": "fabric"} if is_one_tensor_group else None
     return {"kind": "fabric"} if choice.link == "fabric" else {"kind": "brand", "brand": _BRAND[choice.link]}
 
 
 def _name(name: ModelName, catalog: Catalog, foreign_models: Sequence[str]) -> dict[str, Any]:
+    profiles, models = profiles_meant(name, catalog), models_meant(name, foreign_models)
+    partition = partition_meant(name, profiles)
     if name.name == "*":
-        return _meanings([], []) | {"is_any_model": True, "vendor": name.vendor}
-    profiles = [profile for profile in catalog.resolve(name.name) if name.vendor in (None, profile.vendor)]
-    models = [model for model in foreign_models if model.casefold() == name.name.casefold()]
+        return _meanings([], []) | {"is_any_model": True, "vendor": name.vendor, "partition": partition}
     if not profiles and not models:
-        raise InvalidRequirement(_unknown(name, catalog, foreign_models))
-    return _meanings(profiles, models) | {"vendor": name.vendor, "partition": name.partition}
+        raise InvalidRequirement(unknown_name(name, catalog, foreign_models))
+    return _meanings(profiles, models) | {"vendor": name.vendor, "partition": partition}
 
 
 def _meanings(profiles: Iterable[Profile], models: list[str]) -> dict[str, Any]:
     skus = [profile.sku for profile in profiles]
     return {"skus": skus, "models": models, "is_any_model": False, "vendor": None, "partition": None}
-
-
-def _unknown(name: ModelName, catalog: Catalog, foreign_models: Sequence[str]) -> str:
-    near = catalog.suggest(name.name) or next(iter(get_close_matches(name.name, foreign_models, 1)), None)
-    hint = f"did you mean {near!r}?" if near else "`hetero-ops catalog list` shows what is known"
-    vendor = f" of {name.vendor}" if name.vendor else ""
-    return f"{name.name!r} is a model{vendor} that neither the catalog nor the fleet has; {hint}"

@@ -50,3 +50,22 @@ class Partition(Frozen):
         if any(start < 0 or start + length > room for start in self.starts):
             raise ValueError(f"{self.name}: a start leaves no room for {length} of {room} memory slices")
         return self
+
+    def for_core(self) -> dict[str, object]:
+        """What decisions read of it: sizes in MiB, and its parts of compute units and bandwidth in thousandths.
+
+        MIG's memory slices bring their part of the bandwidth along. A mode cuts both evenly.
+        """
+        return {
+            "name": self.name,
+            "memory_mib": self.memory_mib,
+            "usable_mib": self.usable_mib,
+            "compute_milli": _part_milli(self.compute_slices, self.device_compute_slices, self.count),
+            "bandwidth_milli": _part_milli(self.memory_slices, self.device_memory_slices, self.count),
+        }
+
+
+def _part_milli(slices: int | None, of: int | None, count: int | None) -> int | None:
+    if slices is not None and of is not None:
+        return slices * 1000 // of
+    return 1000 // count if count is not None and of is None else None

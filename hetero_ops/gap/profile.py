@@ -291,9 +291,6 @@ class Profile(Frozen):
             "is_confidential_capable": self.is_confidential_capable,
             "supports_mps": self.supports_mps,
             "is_opaque": self.is_opaque,
-            "partitions": [
-                {"name": part.name, "memory_mib": part.memory_mib, "usable_mib": part.usable_mib}
-                for part in self.partitions
-            ],
+            "partitions": [part.for_core() for part in self.partitions],
             "unit_milli": self.unit_milli,
         }

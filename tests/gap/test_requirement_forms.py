@@ -91,7 +91,8 @@ def test_python_objects_mean_the_same_as_text() -> None:
             Choice("A100-80GB", quantize="int8"),
         ],
     )
-    text = "H100:8 wait=30m | MI300X:8 perf>=0.9 image=registry/train:rocm | A100-80GB:8 quant=int8 where >=80GB fp8 fabric"
+    choices = "H100:8 wait=30m | MI300X:8 perf>=0.9 image=registry/train:rocm | A100-80GB:8 quant=int8"
+    text = f"{choices} where >=80GB fp8 fabric"
     assert built == Requirement.parse(text)
     assert str(built) == text
 

@@ -50,6 +50,14 @@ class Node:
     devices: list[Device]
     free_cpu_milli: int | None = None
     free_memory_mib: int | None = None
+    region: str | None = None
+    compliance: frozenset[str] = frozenset()
+    data: frozenset[str] = frozenset()
+    labels: dict[str, str] = field(default_factory=dict)
+    drivers: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    runtime: frozenset[str] = frozenset()
+    rdma: frozenset[str] = frozenset()
+    prices_milli: dict[str, int] = field(default_factory=dict)
 
     def free_shares(self) -> dict[int, int]:
         """Free share by device id."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 
+from tests.reference.device_fit import Misfit
 from tests.reference.filtering import misfit_of_node, misfit_on_node
 from tests.reference.fragmentation import Mix, unusable
 from tests.reference.model import JSON, Answer, Device, Fleet, Node, Reason
@@ -20,11 +21,12 @@ def place(fleet: Fleet, choices: Sequence[JSON], mix: Mix) -> Answer:
     reasons: set[Reason] = set()
     for index, choice in enumerate(choices):
         best = min(_ranked(fleet, choice, mix), default=None)
-        if best is not None:
+        if best is not None and -best[0] >= choice.get("min_score", 0):
             minus_score, _, cluster, node, ids = best
             verdict = "degraded" if index else "placed"
             return Answer(verdict, frozenset(reasons), index, (cluster, node), ids, -minus_score)
-        reasons |= refusals(fleet, index, choice)
+        low = None if best is None else Misfit("SCORE_TOO_LOW", int(-best[0]), choice["min_score"])
+        reasons |= refusals(fleet, index, choice, low)
     is_impossible = all(reason.is_permanent for reason in reasons)
     return Answer("impossible" if is_impossible else "busy", frozenset(reasons))
 
@@ -46,8 +48,17 @@ def _sets(node: Node, choice: JSON) -> Iterator[tuple[Device, ...]]:
     for chosen in combinations(usable, choice["count"]):
         islands = {device.island for device in chosen}
         is_split = choice["link"] and choice["count"] > 1 and (len(islands) > 1 or None in islands)
-        if len({device.kind for device in chosen}) <= 1 and not is_split:
+        if len({device.kind for device in chosen}) <= 1 and not is_split and _is_allowed(node, chosen, choice):
             yield chosen
+
+
+def _is_allowed(node: Node, chosen: Sequence[Device], choice: JSON) -> bool:
+    """On one NUMA node where that is asked; all of a kind where only whole nodes are handed out."""
+    numa = {device.numa for device in chosen}
+    is_apart = choice.get("one_numa_node") and (len(numa) > 1 or None in numa)
+    is_opaque = any(device.profile.get("is_opaque") for device in chosen)
+    all_of_it = sum(device.kind == chosen[0].kind for device in node.devices) if is_opaque else len(chosen)
+    return not is_apart and len(chosen) == all_of_it
 
 
 def score(node: Node, chosen: Sequence[Device], choice: JSON, mix: Mix) -> Fraction:
@@ -82,9 +93,10 @@ def _rest(node: Node, chosen: Sequence[Device], choice: JSON, mix: Mix) -> Fract
     return Fraction(1, 2) - added / (2 * (abs(added) + _REFERENCE_MILLI))
 
 
-def refusals(fleet: Fleet, index: int, choice: JSON) -> set[Reason]:
-    """Why each node that cannot take a choice cannot."""
-    found = {(node.cluster, node.name): misfit_of_node(node, choice) for node in fleet.nodes}
+def refusals(fleet: Fleet, index: int, choice: JSON, low: Misfit | None) -> set[Reason]:
+    """Why each node that cannot take a choice cannot; the others are refused where even the best scores too low."""
+    otherwise = None if low is None else (low, False)
+    found = {(node.cluster, node.name): misfit_of_node(node, choice) or otherwise for node in fleet.nodes}
     short = [m.have for m, permanent in filter(None, found.values()) if m.code == "COUNT_SHORT" and not permanent]
     is_enough_together = sum(have or 0 for have in short) >= choice["count"]
     reasons = set()

@@ -11,10 +11,10 @@ _NOT_SCALE_UP = ({"pcie", "none", "upi"}, {"bridge", "pcie-tree", "none"})
 def read_fleet(document: JSON, catalog: Catalog) -> Fleet:
     """Every node of every cluster, with what its `used` entries leave free."""
     clusters = document["clusters"]
-    return Fleet([_node(cluster["name"], node, catalog) for cluster in clusters for node in cluster.get("nodes", [])])
+    return Fleet([_node(cluster, node, catalog) for cluster in clusters for node in cluster.get("nodes", [])])
 
 
-def _node(cluster: str, document: JSON, catalog: Catalog) -> Node:
+def _node(cluster: JSON, document: JSON, catalog: Catalog) -> Node:
     devices: list[Device] = []
     islands: list[list[int]] = []
     silent: dict[object, list[Device]] = defaultdict(list)
@@ -32,17 +32,32 @@ def _node(cluster: str, document: JSON, catalog: Catalog) -> Node:
     taints = {taint["key"] for taint in document.get("taints", []) if taint["effect"] != "PreferNoSchedule"}
     cpu, memory = document.get("cpu_milli"), document.get("memory_mib")
     state = document.get("state", "active")
-    node = Node(cluster, document["name"], state, frozenset(taints), cpu, memory, devices, cpu, memory)
+    node = Node(cluster["name"], document["name"], state, frozenset(taints), cpu, memory, devices, cpu, memory)
+    _set_site(node, cluster, document)
     for used in document.get("used", []):
         _use(node, used)
     return node
+
+
+def _set_site(node: Node, cluster: JSON, document: JSON) -> None:
+    tags = cluster.get("tags", {})
+    node.region, node.labels = cluster.get("region"), document.get("labels", {})
+    node.compliance, node.data = frozenset(tags.get("compliance", ())), frozenset(tags.get("data", ()))
+    node.runtime, node.rdma = frozenset(document.get("runtime", ())), frozenset(document.get("rdma", ()))
+    drivers = document.get("driver", {})
+    node.drivers = {vendor: tuple(int(part) for part in text.split(".")) for vendor, text in drivers.items()}
+    for pool in cluster.get("pools", []):
+        if pool["name"] == document.get("pool"):
+            node.prices_milli = {sku: round(price * 1000) for sku, price in pool["price"].items()}
 
 
 def _device(group: JSON, position: int, number: int, catalog: Catalog) -> Device:
     known = {} if group["sku"] == "unknown" else catalog[group["sku"]].for_core()
     said = group if group["sku"] == "unknown" else known
     partition, reported = group.get("partition"), group.get("memory_mib")
-    nominal = None if partition else known.get("memory_mib")
+    cuts = [cut for cut in known.get("partitions", []) if cut["name"] == partition]
+    cut = cuts[0] if cuts else {}
+    nominal = cut.get("memory_mib") if partition else known.get("memory_mib")
     if nominal is None and reported is not None:
         nominal = nominal_size(reported, catalog)
     numa, is_healthy = group.get("numa"), group.get("health", "healthy") == "healthy"
@@ -54,7 +69,7 @@ def _device(group: JSON, position: int, number: int, catalog: Catalog) -> Device
         accelerator_class=said.get("class"),
         partition=partition,
         nominal_mib=nominal,
-        usable_mib=reported if reported is not None else nominal,
+        usable_mib=next((mib for mib in (reported, cut.get("usable_mib"), nominal) if mib is not None), None),
         profile=known,
         numa=numa[position] if isinstance(numa, list) else numa,
         is_healthy=is_healthy,

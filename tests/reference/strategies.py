@@ -21,6 +21,7 @@ SKUS = (
     "A100-SXM4-40GB",
     "Gaudi3-HL-325L",
     "Xeon-8480P-AMX",
+    "TPU-v5e",
 )
 STATES = ("cordoned", "draining", "maintenance", "burn-in", "quarantined")
 TAINTS = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "other")
@@ -88,6 +89,11 @@ _HOST = st.fixed_dictionaries(
         "state": rarely(st.sampled_from(STATES)),
         "cpu_milli": st.sampled_from([None, 2000, 4000, 64000]),
         "memory_mib": st.sampled_from([None, 4 * GIB, 64 * GIB]),
+        "pool": st.sampled_from([None, "train"]),
+        "labels": rarely(st.just({"rack": "r1"})),
+        "driver": rarely(st.sampled_from([{"nvidia": "570.65.06", "amd": "6.4"}, {"nvidia": "550"}])),
+        "runtime": rarely(st.sampled_from([["cudnn"], ["cudnn", "nccl"], ["miopen"]])),
+        "rdma": rarely(st.sampled_from([["ib"], ["roce"], ["rdma"], ["none"]])),
         "taints": rarely(
             st.lists(
                 st.fixed_dictionaries(
@@ -136,6 +142,16 @@ _MIX = st.one_of(
 )
 
 
+_POOL = {"name": "train", "price": {"H100-SXM5-80GB": 2.1, "L4": 0.5, "A100-SXM4-40GB": 1.2}}
+_CLUSTER = st.fixed_dictionaries(
+    {},
+    optional={
+        "region": st.sampled_from(["eu", "us"]),
+        "tags": st.sampled_from([{"compliance": ["gdpr"]}, {"data": ["s3://a"], "compliance": ["gdpr", "hipaa"]}]),
+    },
+)
+
+
 @st.composite
 def fleets(draw: st.DrawFn) -> JSON:
     """A fleet document of up to five nodes in two clusters, half of them with a mix of its own."""
@@ -145,7 +161,7 @@ def fleets(draw: st.DrawFn) -> JSON:
     if len(named) > 1 and draw(st.booleans()):  # two nodes in the same state
         named[-1] = named[0] | {"name": names[-1]}
     parts = zip(draw(_ORDER), (named[:split], named[split:]), strict=True)
-    clusters = [{"name": cluster, "nodes": part} for cluster, part in parts]
+    clusters = [{"name": cluster, "pools": [_POOL], **draw(_CLUSTER), "nodes": part} for cluster, part in parts]
     return {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": clusters, "mix": draw(_MIX)}
 
 
@@ -179,6 +195,22 @@ _CLAUSES: dict[str, st.SearchStrategy[Any]] = {
     "compute_floor_tflops": st.sampled_from([100.0, 900.0, 1500.5]),
     "bandwidth_floor_mbps": st.sampled_from([1_000_000, 5_000_000]),
     "vendor": st.sampled_from(["nvidia", "amd", "intel"]),
+    "memory_kind": st.sampled_from(["hbm", "gddr"]),
+    "is_confidential": st.just(True),  # noqa: FBT003 - a value, not a switch
+    "numa": st.sampled_from(["require", "require", "prefer"]),
+    "power_ceiling_mw": st.sampled_from([100_000, 750_000, 2_000_000]),
+    "cost_ceiling_milli": st.sampled_from([1000, 2500, 9000]),
+    "driver_floor": st.sampled_from(["550", "570.10", "999"]),
+    "runtimes": st.sampled_from([(("cudnn", "miopen"),), (("cudnn",), ("nccl",))]),
+    "rdma": st.sampled_from(["rdma", "ib", "roce"]),
+    "clusters": st.sampled_from([("east",), ("east", "west")]),
+    "regions": st.sampled_from([("eu",), ("us",)]),
+    "compliance": st.just(("gdpr",)),
+    "data": st.just(("s3://a",)),
+    "labels": st.just((("rack", "r1"),)),
+    "min_score": st.sampled_from([50, 85, 91, 100]),
+    "share_mode": st.sampled_from(["mps", "mig", "time-slice", "any"]),
+    "isolation": st.sampled_from(["hard", "soft"]),
 }
 
 
