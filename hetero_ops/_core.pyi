@@ -12,11 +12,15 @@ __all__ = [
     "NoFit",
     "Placement",
     "Request",
+    "affinity",
     "codes",
     "fleet_schema",
 ]
 
 VERSION: Final[str]
+
+def affinity(profile: bytes, request: bytes, policy: str) -> str:
+    """How well a whole device of a profile suits a request under a policy; all but the policy as JSON."""
 
 def codes() -> str:
     """The registry of reason codes, as TOML."""
@@ -148,6 +152,8 @@ class Fleet:
         self, request: Request, *, policy: str = "aware", seed: int = 0, key: str = "", weights: bytes | None = None
     ) -> str:
         """The decision with every candidate, every refusal and the counts of each stage, as JSON. Changes nothing."""
+    def score(self, request: Request, *, policy: str = "aware", weights: bytes | None = None) -> str:
+        """The score of every candidate over all choices, every refusal, and the affinity of each kind, as JSON."""
     def commit(self, placement: Placement) -> int:
         """Takes the capacity of a placement; returns the hold."""
     def release(self, hold: int) -> None:

@@ -69,6 +69,7 @@ def _choice(report: ChoiceReport) -> list[str]:
         lines.append(
             "          " + "  ".join(f"{term['name']} {term['points']:.1f}/{term['weight']:.0f}" for term in terms)
         )
+        lines += [f"          {p['points']:.0f}: {p['name']}, {p['why']}" for p in candidate["penalties"]]
     if len(report["candidates"]) > _SHOWN:
         lines.append(f"  and {len(report['candidates']) - _SHOWN} more candidates (all in --json)")
     lines += [_refusal(reason) for reason in report["reasons"]]

@@ -27,7 +27,7 @@ Weights = Annotated[
     Path | None,
     typer.Option("--weights", help="JSON file with the weights of performance, topology, fragmentation and power."),
 ]
-Policy = Annotated[str, typer.Option("--policy", help="How candidates are judged.")]
+Policy = Annotated[str, typer.Option("--policy", help="How candidates are judged: aware or classic.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**64 - 1, help="Part of the trace id.")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write there instead.")]
 Form = Annotated[Format, typer.Option("--format", help="Form of the output.")]

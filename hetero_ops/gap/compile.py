@@ -11,6 +11,7 @@ from hetero_ops.gap.meaning import models_meant, partition_meant, profiles_meant
 from hetero_ops.gap.profile import Profile
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.gap.shorthand import WHOLE_DEVICE_MILLI
+from hetero_ops.gap.unit import REFERENCE_SKU
 
 _MILLI = 1000
 # The catalog's word for the brand that a link word names.
@@ -123,6 +124,7 @@ def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[st
         ),
         **_sharing(choice),
         **_of_host(choice),
+        **_speed_need(choice, catalog),
     }
 
 
@@ -176,6 +178,17 @@ def _of_host(choice: Choice) -> dict[str, Any]:
             "min_score": choice.min_score,
         }
     )
+
+
+def _speed_need(choice: Choice, catalog: Catalog) -> dict[str, Any]:
+    """What is fast enough for a kind of step: training the compute of the reference device, inference its bandwidth."""
+    reference = catalog[REFERENCE_SKU]
+    if choice.kind == "training":
+        word = _precisions(choice)[0]["word"] if _precisions(choice) else "bf16"
+        return _stated({"compute_need_tflops": getattr(reference.rates, word) or reference.rates.bf16})
+    if choice.kind == "inference":
+        return _stated({"bandwidth_need_mbps": reference.bandwidth_mbps})
+    return {}
 
 
 def _sharing(choice: Choice) -> dict[str, Any]:

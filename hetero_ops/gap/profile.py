@@ -4,7 +4,7 @@ All figures are those of one schedulable device, the thing a driver shows and a 
 several (MI250, Ascend 910C), the table's package totals are divided among them. `None` always means unknown.
 """
 
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,6 +12,11 @@ from hetero_ops.gap.partition import Partition
 from hetero_ops.gap.rates import Amount, Frozen, Precisions, Rates, Ratio
 from hetero_ops.gap.unit import derived_coefficient
 from hetero_ops.gap.words import PRECISIONS, AcceleratorClass, Confidence, PrecisionWord, Vendor
+
+if TYPE_CHECKING:
+    from hetero_ops.gap.affinity import Affinity
+    from hetero_ops.gap.catalog import Catalog
+    from hetero_ops.gap.requirement import Requirement
 
 Interconnect = Literal[
     "nvlink",
@@ -257,6 +262,14 @@ class Profile(Frozen):
             return max(1, round(self.unit_coefficient * _MILLI))
         derived = derived_coefficient(self.achieved_tflops("bf16") or self.achieved_tflops("fp16"))
         return None if derived is None else max(1, round(derived * _MILLI))
+
+    def affinity(
+        self, requirement: "str | Requirement", *, preset: str = "aware", catalog: "Catalog | None" = None
+    ) -> "Affinity":
+        """How well a device of this profile suits a requirement: see `hetero_ops.gap.affinity.affinity`."""
+        from hetero_ops.gap.affinity import affinity  # noqa: PLC0415 - it imports this module, and opens the core
+
+        return affinity(self, requirement, preset=preset, catalog=catalog)
 
     def for_core(self) -> dict[str, object]:
         """The part of the profile that decisions read, as plain JSON values.

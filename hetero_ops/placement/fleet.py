@@ -16,7 +16,7 @@ from hetero_ops.gap.requirement import AnyRequirement, Requirement
 from hetero_ops.inventory.source import FleetSource, read_fleet
 from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
 from hetero_ops.placement.mix import compile_mix, read_mix
-from hetero_ops.placement.report import Explanation, FragmentationReport, OverviewRow
+from hetero_ops.placement.report import Explanation, FragmentationReport, OverviewRow, ScoreReport
 
 # Compiled requests kept; pipelines ask the same few again and again.
 _MAX_REQUESTS = 1024
@@ -116,7 +116,7 @@ class Fleet:
 
         Args:
             requirement: what the step asks for, as `H100:8 | MI300X:8 where >=80GB bf16 fabric`.
-            policy: how candidates are judged.
+            policy: how candidates are judged, `aware` or `classic`; docs/scores.md says how.
             seed: tells questions apart.
             key: what the caller wants to tell its questions apart by; part of the trace id.
             weights: of the terms `performance`, `topology`, `fragmentation`, `power`, instead of the policy's own.
@@ -148,6 +148,20 @@ class Fleet:
         text = self._core.explain(self._compile(requirement), policy=policy, seed=seed, key=key, weights=table)
         explanation: Explanation = json.loads(text)
         return explanation
+
+    def score(
+        self, requirement: str | Requirement, *, policy: str = "aware", weights: Mapping[str, int] | None = None
+    ) -> ScoreReport:
+        """Every candidate of every choice with its score, every refusal, and the affinity of each kind of device.
+
+        Scores compare the candidates of all choices; `place` takes the first choice that fits, whatever its score.
+
+        Raises:
+            InvalidRequirement: as `place`.
+        """
+        table = None if weights is None else json.dumps(dict(weights)).encode()
+        report: ScoreReport = json.loads(self._core.score(self._compile(requirement), policy=policy, weights=table))
+        return report
 
     def commit(self, placement: Placement) -> int:
         """Takes the capacity of a placement in this object; returns the hold.

@@ -13,6 +13,14 @@ class Term(TypedDict):
     why: str
 
 
+class Penalty(TypedDict):
+    """Points off a score, beside its terms; they are negative."""
+
+    name: str
+    points: float
+    why: str
+
+
 class Reason(TypedDict):
     """Nodes that a choice was refused on, for one reason with one set of numbers.
 
@@ -38,6 +46,7 @@ class Scored(TypedDict):
     devices: list[int]
     score: float
     terms: list[Term]
+    penalties: list[Penalty]
 
 
 class Stages(TypedDict):
@@ -62,6 +71,39 @@ class Explanation(TypedDict):
 
     decision: dict[str, Any]
     choices: list[ChoiceReport]
+
+
+class CandidateScore(Scored):
+    """The best devices of a node for one choice; `affinity` is that of their kind, `None` for CPU only."""
+
+    choice: str
+    choice_index: int
+    affinity: float | None
+
+
+class KindAffinity(TypedDict):
+    """How well one kind of device suits one choice: 0, with the `code` of the reason, where it cannot serve it."""
+
+    kind: str
+    sku: str | None
+    memory_mib: int | None
+    choice: str
+    choice_index: int
+    affinity: float
+    terms: list[Term]
+    code: str | None
+
+
+class ScoreReport(TypedDict):
+    """All scores of a requirement.
+
+    `candidates` are those of all choices and nodes, best first; `refusals` say who cannot serve a choice, choice by
+    choice; `kinds` has every kind of device of the fleet, choice by choice, best first.
+    """
+
+    candidates: list[CandidateScore]
+    refusals: list[Reason]
+    kinds: list[KindAffinity]
 
 
 class NodeFragmentation(TypedDict):

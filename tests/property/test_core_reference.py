@@ -2,6 +2,7 @@ import json
 from collections import Counter
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,8 +43,9 @@ def assert_same_fragmentation(fleet: Fleet, reference: ReferenceFleet, mix: frag
     assert report["free_milli"] == fragmentation.free_total(reference)
 
 
+@pytest.mark.parametrize("policy", ["aware", "classic"])
 @given(st.data())
-def test_the_core_decides_as_the_reference_does(data: st.DataObject) -> None:
+def test_the_core_decides_as_the_reference_does(policy: str, data: st.DataObject) -> None:
     document = data.draw(fleets(), label="fleet")
     asked = data.draw(st.lists(requirements(document), min_size=1, max_size=3), label="asked")
     fleet, reference = Fleet.from_document(document), read_fleet(document, CATALOG)
@@ -54,7 +56,7 @@ def test_the_core_decides_as_the_reference_does(data: st.DataObject) -> None:
 
     for requirement in asked:  # each on what the ones before left
         choices = [compile_choice(choice, CATALOG, models) for choice in requirement.choices]
-        decision, answer = fleet.place(requirement), placing.place(reference, choices, mix)
+        decision, answer = fleet.place(requirement, policy=policy), placing.place(reference, choices, mix, policy)
         assert_agree(decision, answer, _told(decision))
         if isinstance(decision, Placement):
             fleet.commit(decision)

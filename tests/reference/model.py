@@ -58,6 +58,7 @@ class Node:
     runtime: frozenset[str] = frozenset()
     rdma: frozenset[str] = frozenset()
     prices_milli: dict[str, int] = field(default_factory=dict)
+    power_budget_mw: int | None = None
 
     def free_shares(self) -> dict[int, int]:
         """Free share by device id."""

@@ -4,23 +4,25 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 
+from tests.reference.affinity import affinity
 from tests.reference.device_fit import Misfit
 from tests.reference.filtering import misfit_of_node, misfit_on_node
 from tests.reference.fragmentation import Mix, unusable
-from tests.reference.model import JSON, Answer, Device, Fleet, Node, Reason
+from tests.reference.model import JSON, WHOLE, Answer, Device, Fleet, Node, Reason
 
 WEIGHTS = {"performance": 50, "topology": 25, "fragmentation": 15, "power": 10}
 _NUMA_PAIR = Fraction(60, 100)
 _NODE_PAIR = _NUMA_PAIR * (1 - Fraction(15, 100))
 _REFERENCE_PAIR_MBPS = 900_000
 _REFERENCE_MILLI = 8000
+_POWER_PENALTY = 20
 
 
-def place(fleet: Fleet, choices: Sequence[JSON], mix: Mix) -> Answer:
+def place(fleet: Fleet, choices: Sequence[JSON], mix: Mix, policy: str = "aware") -> Answer:
     """Places the choices in their order, or says why not."""
     reasons: set[Reason] = set()
     for index, choice in enumerate(choices):
-        best = min(_ranked(fleet, choice, mix), default=None)
+        best = min(_ranked(fleet, choice, mix, policy), default=None)
         if best is not None and -best[0] >= choice.get("min_score", 0):
             minus_score, _, cluster, node, ids = best
             verdict = "degraded" if index else "placed"
@@ -31,14 +33,16 @@ def place(fleet: Fleet, choices: Sequence[JSON], mix: Mix) -> Answer:
     return Answer("impossible" if is_impossible else "busy", frozenset(reasons))
 
 
-def _ranked(fleet: Fleet, choice: JSON, mix: Mix) -> Iterator[tuple[Fraction, int, str, str, tuple[int, ...]]]:
+def _ranked(
+    fleet: Fleet, choice: JSON, mix: Mix, policy: str
+) -> Iterator[tuple[Fraction, int, str, str, tuple[int, ...]]]:
     """All candidates: score, then less idle share left on the node, then names, then lower device ids."""
     for node in fleet.nodes:
         if misfit_of_node(node, choice) is None:
             idle = sum(device.free for device in node.devices) - choice["count"] * choice["share_milli"]
             for chosen in _sets(node, choice):
                 ids = tuple(sorted(device.id for device in chosen))
-                yield -score(node, chosen, choice, mix), idle, node.cluster, node.name, ids
+                yield -score(node, chosen, choice, mix, policy), idle, node.cluster, node.name, ids
 
 
 def _sets(node: Node, choice: JSON) -> Iterator[tuple[Device, ...]]:
@@ -61,13 +65,27 @@ def _is_allowed(node: Node, chosen: Sequence[Device], choice: JSON) -> bool:
     return not is_apart and len(chosen) == all_of_it
 
 
-def score(node: Node, chosen: Sequence[Device], choice: JSON, mix: Mix) -> Fraction:
-    """0..=100. The filter has seen to every need, and there are no power readings: those two terms are 1."""
+def score(node: Node, chosen: Sequence[Device], choice: JSON, mix: Mix, policy: str) -> Fraction:
+    """0..=100. `aware`: the filter has seen to every need, and there are no power readings; those two terms are 1."""
     values = {"performance": Fraction(1), "power": Fraction(1), "fragmentation": _rest(node, chosen, choice, mix)}
+    penalty = 0
+    if policy == "classic" and chosen:
+        values["performance"] = affinity(chosen[0], choice, policy) / 100
+        if is_out_of_power(node, chosen):
+            values["power"], penalty = Fraction(0), _POWER_PENALTY
     if len(chosen) > 1:
         values["topology"] = _nearness(chosen)
     weight = sum(WEIGHTS[term] for term in values)
-    return sum((value * WEIGHTS[term] for term, value in values.items()), Fraction(0)) * 100 / weight
+    points = sum((value * WEIGHTS[term] for term, value in values.items()), Fraction(0)) * 100 / weight
+    return min(max(points - penalty, Fraction(0)), Fraction(100))
+
+
+def is_out_of_power(node: Node, chosen: Sequence[Device]) -> bool:
+    """Whether the devices in use and the chosen may draw more than the node has; not known is no."""
+    counted = [device for device in node.devices if device in chosen or (device.is_healthy and device.free < WHOLE)]
+    draws = [None if device.partition else device.profile.get("tdp_mw") for device in counted]
+    known = [draw for draw in draws if draw is not None]
+    return node.power_budget_mw is not None and len(known) == len(draws) and sum(known) > node.power_budget_mw
 
 
 def _nearness(chosen: Sequence[Device]) -> Fraction:

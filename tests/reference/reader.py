@@ -33,6 +33,7 @@ def _node(cluster: JSON, document: JSON, catalog: Catalog) -> Node:
     cpu, memory = document.get("cpu_milli"), document.get("memory_mib")
     state = document.get("state", "active")
     node = Node(cluster["name"], document["name"], state, frozenset(taints), cpu, memory, devices, cpu, memory)
+    node.power_budget_mw = document.get("power_budget_mw")
     _set_site(node, cluster, document)
     for used in document.get("used", []):
         _use(node, used)

@@ -94,6 +94,7 @@ _HOST = st.fixed_dictionaries(
         "driver": rarely(st.sampled_from([{"nvidia": "570.65.06", "amd": "6.4"}, {"nvidia": "550"}])),
         "runtime": rarely(st.sampled_from([["cudnn"], ["cudnn", "nccl"], ["miopen"]])),
         "rdma": rarely(st.sampled_from([["ib"], ["roce"], ["rdma"], ["none"]])),
+        "power_budget_mw": st.sampled_from([None, 700_000, 1_500_000, 9_000_000]),
         "taints": rarely(
             st.lists(
                 st.fixed_dictionaries(

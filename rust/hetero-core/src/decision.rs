@@ -65,6 +65,17 @@ pub struct Term {
     pub why: String,
 }
 
+/// Points off a score, beside its terms.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Penalty {
+    /// Which.
+    pub name: String,
+    /// Negative.
+    pub points: f64,
+    /// What it is for.
+    pub why: String,
+}
+
 /// Nodes that one choice was refused on, for one reason with one set of numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {
@@ -146,6 +157,9 @@ pub struct Placement {
     pub score: f64,
     /// The parts of the score.
     pub terms: Vec<Term>,
+    /// What was taken off their sum.
+    #[serde(default)]
+    pub penalties: Vec<Penalty>,
     /// Cluster.
     pub cluster: String,
     /// Nodes.

@@ -2,15 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::decision::{Decision, Reason, Term};
+use crate::decision::{Decision, Penalty, Reason, Term};
 use crate::error::Result;
 use crate::filter;
 use crate::fleet::Fleet;
-use crate::place::{Best, Question, best_of_node, largest_that_fits, place};
+use crate::place::{Best, Question, best_of_each, largest_that_fits, place};
 use crate::reason::{gather, refusals};
 use crate::request::{Choice, Request};
-use crate::score::{Candidate, round};
-use crate::units::NodeIdx;
+use crate::score::{penalties, round};
 
 /// How many nodes passed each stage; each stage is part of the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +35,9 @@ pub struct Scored {
     pub score: f64,
     /// The parts of the score.
     pub terms: Vec<Term>,
+    /// What was taken off their sum.
+    #[serde(default)]
+    pub penalties: Vec<Penalty>,
 }
 
 /// What became of one choice.
@@ -70,23 +72,13 @@ pub fn explain(fleet: &Fleet, request: &Request, question: &Question) -> Result<
 fn report(fleet: &Fleet, request: &Request, index: usize, question: &Question) -> ChoiceReport {
     let choice = &largest_that_fits(fleet, request, index);
     let fit = filter::kinds_of(fleet, request, index, choice);
-    let states = fleet.states();
-    let mut by_state: Vec<Option<Best>> = vec![None; states.len()];
-    for node in states.representatives() {
-        by_state[states.index(node)] = best_of_node(fleet, node, choice, &fit, &question.weights);
-    }
-    let nodes = fleet.inventory().nodes.len();
-    let is_meant = |node: &NodeIdx| filter::elsewhere(fleet.node(*node), choice).is_none();
-    let here = (0..nodes)
-        .map(NodeIdx::new)
-        .filter(is_meant)
-        .filter_map(|node| Some((node, by_state[states.index(node)].as_ref()?)));
-    let mut ranked: Vec<(NodeIdx, &Best)> = here.collect();
-    ranked.sort_by(|(_, a), (_, b)| a.order(b)); // stable: ties keep the order of the nodes
-    let candidates: Vec<Scored> =
-        ranked.into_iter().map(|(node, best)| scored(fleet, node, choice, best, question)).collect();
+    let candidates: Vec<Scored> = best_of_each(fleet, choice, &fit, question)
+        .iter()
+        .map(|best| Scored::of(best, fleet, choice, question))
+        .collect();
     let refusals = refusals(fleet, choice, &fit, None);
     let impossible = refusals.iter().filter(|refusal| refusal.is_permanent).count();
+    let nodes = fleet.inventory().nodes.len();
     ChoiceReport {
         choice: choice.label.clone(),
         stages: Stages { nodes, possible: nodes - impossible, candidates: candidates.len() },
@@ -95,18 +87,16 @@ fn report(fleet: &Fleet, request: &Request, index: usize, question: &Question) -
     }
 }
 
-/// The best of a state, told for one node in it: devices lie at the same offsets.
-fn scored(fleet: &Fleet, node: NodeIdx, choice: &Choice, best: &Best, question: &Question) -> Scored {
-    let (here, there) = (fleet.node(node), fleet.node(best.node));
-    let devices: Vec<usize> = best.devices.iter().map(|at| at - there.devices.start + here.devices.start).collect();
-    let mut ids: Vec<u32> = devices.iter().map(|&at| fleet.inventory().devices[at].id).collect();
-    ids.sort_unstable();
-    let candidate = Candidate { node, devices: &devices };
-    Scored {
-        cluster: here.cluster.clone(),
-        node: here.name.clone(),
-        devices: ids,
-        score: round(best.total),
-        terms: best.values.terms(fleet, choice, candidate, &question.weights),
+impl Scored {
+    pub(crate) fn of(best: &Best, fleet: &Fleet, choice: &Choice, question: &Question) -> Self {
+        let node = fleet.node(best.node);
+        Self {
+            cluster: node.cluster.clone(),
+            node: node.name.clone(),
+            devices: best.ids(fleet),
+            score: round(best.total),
+            terms: best.values.terms(fleet, choice, best.candidate(), question),
+            penalties: penalties(fleet, best.candidate(), question.policy),
+        }
     }
 }

@@ -55,6 +55,8 @@ pub struct Node {
     pub memory_mib: Option<u64>,
     /// Where it stands, and what it offers beside its devices.
     pub site: Site,
+    /// Power that it may draw.
+    pub power_budget_mw: Option<u64>,
     /// Of everything a decision may depend on, but names.
     pub digest: Digest,
     /// Of the names of its devices.
@@ -108,6 +110,7 @@ impl Inventory {
             cpu_milli: document.cpu_milli,
             memory_mib: document.memory_mib,
             site: Site::of(named.cluster, &named.cluster_path, document)?,
+            power_budget_mw: document.power_budget_mw,
             digest: Digest::default(),
             names_digest: Digest::default(),
         };
@@ -168,6 +171,7 @@ impl Inventory {
             .number(node.state as u64)
             .maybe(node.cpu_milli)
             .maybe(node.memory_mib)
+            .maybe(node.power_budget_mw)
             .number(node.taints.len() as u64);
         for taint in &node.taints {
             hasher = hasher.text(&taint.key).text(&taint.effect);

@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod affinity;
 pub mod capacity;
 pub mod codes;
 pub mod decision;
@@ -48,3 +49,4 @@ pub use fleet::Fleet;
 pub use hold::HoldId;
 pub use place::{Question, place};
 pub use request::Request;
+pub use score::Policy;

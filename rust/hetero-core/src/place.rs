@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 use crate::codes::Code;
 use crate::decision::{Decision, Grant, Granted, NoFit, Performance, Placement, Reason, Verdict};
 use crate::digest::{Hasher, hex};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::filter::{self, Misfit};
 use crate::fleet::Fleet;
 use crate::nearest::{fits, nearest};
 use crate::pack::for_each_option;
 use crate::reason::{gather, refusal, refusals};
 use crate::request::{Choice, Request};
-use crate::score::{AWARE, Candidate, Values, Weights, performance, round, values};
+use crate::score::{Candidate, Policy, Values, Weights, penalties, performance, round, values};
 use crate::units::NodeIdx;
 
 /// How a request is to be judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
-    /// Policy; `aware` is the one there is.
-    pub policy: String,
+    /// How candidates are judged.
+    pub policy: Policy,
     /// Weights of the terms.
     pub weights: Weights,
-    /// Seed. `aware` draws nothing, so it tells questions apart and no more.
+    /// Seed. No policy draws anything, so it tells questions apart and no more.
     pub seed: u64,
     /// What the caller wants to tell its questions apart by; empty when compiling and checking.
     pub key: String,
@@ -32,16 +32,7 @@ pub struct Question {
 
 impl Default for Question {
     fn default() -> Self {
-        Self { policy: "aware".to_owned(), weights: AWARE, seed: 0, key: String::new() }
-    }
-}
-
-impl Question {
-    fn check(&self) -> Result<()> {
-        if self.policy == "aware" {
-            return Ok(());
-        }
-        Err(Error::InvalidRequest { message: format!("unknown policy {:?}; there is \"aware\"", self.policy) })
+        Self { policy: Policy::Aware, weights: Policy::Aware.weights(), seed: 0, key: String::new() }
     }
 }
 
@@ -77,14 +68,23 @@ impl Best {
         Misfit { code: Code::ScoreTooLow, have, want }
     }
 
+    /// The same on a node in the same state: devices lie at the same offsets.
+    fn on(&self, node: NodeIdx, fleet: &Fleet) -> Self {
+        let (here, there) = (fleet.node(node).devices.start, fleet.node(self.node).devices.start);
+        let devices = self.devices.iter().map(|at| at - there + here).collect();
+        Self { node, devices, ..self.clone() }
+    }
+
+    /// Ids of its devices, in order.
+    pub fn ids(&self, fleet: &Fleet) -> Vec<u32> {
+        let mut ids: Vec<u32> = self.devices.iter().map(|&at| fleet.inventory().devices[at].id).collect();
+        ids.sort_unstable();
+        ids
+    }
+
     /// Higher score; then less accelerator capacity left idle on the node; then the node's name; then lower device ids.
     fn is_better_than(&self, other: &Self, fleet: &Fleet) -> bool {
-        let ids = |best: &Self| -> Vec<u32> {
-            let mut ids: Vec<u32> = best.devices.iter().map(|&at| fleet.inventory().devices[at].id).collect();
-            ids.sort_unstable();
-            ids
-        };
-        self.order(other).then(self.node.cmp(&other.node)).then_with(|| ids(self).cmp(&ids(other))).is_lt()
+        self.order(other).then(self.node.cmp(&other.node)).then_with(|| self.ids(fleet).cmp(&other.ids(fleet))).is_lt()
     }
 
     /// The order of nodes but for their names: higher score, then less left idle.
@@ -95,12 +95,11 @@ impl Best {
 
 /// Places one request, or says why not. Changes nothing.
 pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<Decision> {
-    question.check()?;
     let mut reasons = Vec::new();
     for index in 0..request.choices.len() {
         let choice = &largest_that_fits(fleet, request, index);
         let fit = filter::kinds_of(fleet, request, index, choice);
-        match best_of_fleet(fleet, choice, &fit, &question.weights) {
+        match best_of_fleet(fleet, choice, &fit, question) {
             Some(best) if best.is_good_enough(choice) => {
                 let placement = placement(fleet, request, question, index, choice, &best, reasons);
                 return Ok(Decision::Placement(Box::new(placement)));
@@ -115,7 +114,7 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
     Ok(Decision::NoFit(Box::new(NoFit {
         verdict: if is_impossible { Verdict::Impossible } else { Verdict::Busy },
         requirement: request.requirement.clone(),
-        policy: question.policy.clone(),
+        policy: question.policy.word().to_owned(),
         nodes: Vec::new(),
         devices: Vec::new(),
         nearest: nearest(fleet, request, &reasons),
@@ -144,10 +143,10 @@ pub(crate) fn largest_that_fits<'a>(fleet: &Fleet, request: &'a Request, index: 
 }
 
 /// The best candidate of all nodes; one node stands for all that are in the same state.
-fn best_of_fleet(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], weights: &Weights) -> Option<Best> {
+fn best_of_fleet(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], question: &Question) -> Option<Best> {
     let mut best: Option<Best> = None;
     for node in fleet.states().representatives_of(|node| filter::elsewhere(fleet.node(node), choice).is_none()) {
-        if let Some(here) = best_of_node(fleet, node, choice, fit, weights)
+        if let Some(here) = best_of_node(fleet, node, choice, fit, question)
             && best.as_ref().is_none_or(|best| here.is_better_than(best, fleet))
         {
             best = Some(here);
@@ -156,13 +155,28 @@ fn best_of_fleet(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], weights
     best
 }
 
+/// The best candidate of every node that can serve a choice now, best first.
+pub(crate) fn best_of_each(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], question: &Question) -> Vec<Best> {
+    let states = fleet.states();
+    let mut by_state: Vec<Option<Best>> = vec![None; states.len()];
+    for node in states.representatives() {
+        by_state[states.index(node)] = best_of_node(fleet, node, choice, fit, question);
+    }
+    let is_meant = |node: &NodeIdx| filter::elsewhere(fleet.node(*node), choice).is_none();
+    let nodes = (0..fleet.inventory().nodes.len()).map(NodeIdx::new).filter(is_meant);
+    let mut all: Vec<Best> =
+        nodes.filter_map(|node| by_state[states.index(node)].as_ref().map(|best| best.on(node, fleet))).collect();
+    all.sort_by(Best::order); // stable: ties keep the order of the nodes
+    all
+}
+
 /// The best candidate of one node; `None` when it does not fit there now.
 pub fn best_of_node(
     fleet: &Fleet,
     node: NodeIdx,
     choice: &Choice,
     fit: &[Option<Misfit>],
-    weights: &Weights,
+    question: &Question,
 ) -> Option<Best> {
     if refusal(fleet, node, choice, fit).is_some() {
         return None;
@@ -174,8 +188,9 @@ pub fn best_of_node(
         if choice.one_numa_node && !is_on_one_numa_node(fleet, devices) {
             return;
         }
-        let values = values(fleet, choice, Candidate { node, devices });
-        let here = Best { node, devices: devices.to_vec(), values, total: values.total(weights), idle_milli };
+        let values = values(fleet, choice, Candidate { node, devices }, question.policy);
+        let total = values.total(&question.weights);
+        let here = Best { node, devices: devices.to_vec(), values, total, idle_milli };
         if best.as_ref().is_none_or(|best| here.is_better_than(best, fleet)) {
             best = Some(here);
         }
@@ -211,9 +226,10 @@ fn placement(
         requirement: request.requirement.clone(),
         choice: choice.label.clone(),
         choice_index: index,
-        policy: question.policy.clone(),
+        policy: question.policy.word().to_owned(),
         score: round(best.total),
-        terms: best.values.terms(fleet, choice, best.candidate(), &question.weights),
+        terms: best.values.terms(fleet, choice, best.candidate(), question),
+        penalties: penalties(fleet, best.candidate(), question.policy),
         cluster: node.cluster.clone(),
         nodes: vec![node.name.clone()],
         devices: grants(fleet, choice, best),
@@ -273,7 +289,7 @@ fn trace_id(fleet: &Fleet, request: &Request, question: &Question) -> String {
         .number(u64::from(weights.fragmentation))
         .number(u64::from(weights.power))
         .text(&fleet.profiles().digest)
-        .text(&question.policy)
+        .text(question.policy.word())
         .number(question.seed)
         .text(&question.key);
     hex(digest.finish())

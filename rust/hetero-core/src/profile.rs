@@ -134,6 +134,15 @@ impl Profile {
         *self.efficiency.get(precision).unwrap_or(&self.default_efficiency)
     }
 
+    fn check(&self) -> Result<()> {
+        let figures = self.rates.values().chain(self.efficiency.values());
+        if figures.chain([&self.default_efficiency]).any(|x| !x.is_finite() || *x < 0.0) {
+            let message = format!("catalog: {} has a rate that is negative or not a number", self.sku);
+            return Err(Error::document("", message));
+        }
+        Ok(())
+    }
+
     /// The rate that a dense kernel reaches, TFLOPS.
     pub fn achieved_tflops(&self, precision: &str) -> Option<f64> {
         self.rates.get(precision).map(|peak| peak * self.efficiency_in(precision))
@@ -156,14 +165,16 @@ impl Profiles {
     /// Reads the JSON form.
     pub fn from_json(text: &[u8]) -> Result<Self> {
         let profiles: Self = serde_json::from_slice(text).map_err(|e| Error::document("", format!("catalog: {e}")))?;
-        for profile in &profiles.entries {
-            let figures = profile.rates.values().chain(profile.efficiency.values());
-            if figures.chain([&profile.default_efficiency]).any(|x| !x.is_finite() || *x < 0.0) {
-                let message = format!("catalog: {} has a rate that is negative or not a number", profile.sku);
-                return Err(Error::document("", message));
-            }
-        }
+        profiles.entries.iter().try_for_each(Profile::check)?;
         Ok(profiles)
+    }
+
+    /// A catalog of one profile, from its JSON form.
+    pub fn only(text: &[u8]) -> Result<Self> {
+        let profile: Profile =
+            serde_json::from_slice(text).map_err(|e| Error::document("", format!("profile: {e}")))?;
+        profile.check()?;
+        Ok(Self { digest: String::new(), resource_keys: IndexMap::new(), entries: vec![profile] })
     }
 
     /// The profile of a catalog key.

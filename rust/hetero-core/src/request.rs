@@ -176,6 +176,12 @@ pub struct Choice {
     /// Least score.
     #[serde(default)]
     pub min_score: Option<u32>,
+    /// Rate in the first precision beyond which more is no gain to the step, TFLOPS. Scored only.
+    #[serde(default)]
+    pub compute_need_tflops: Option<f64>,
+    /// Memory bandwidth beyond which more is no gain to the step, decimal MB/s. Scored only.
+    #[serde(default)]
+    pub bandwidth_need_mbps: Option<u64>,
 }
 
 impl Choice {
@@ -243,8 +249,9 @@ pub(crate) fn check(choice: &Choice) -> Result<()> {
     if choice.count_ceiling.is_some_and(|most| most <= choice.count || choice.count == 0) {
         return refuse("a range of counts begins below its end, and at 1 or more");
     }
-    if choice.compute_floor_tflops.is_some_and(|floor| !floor.is_finite() || floor < 0.0) {
-        return refuse("the compute floor is negative or not a number");
+    let rates = [choice.compute_floor_tflops, choice.compute_need_tflops];
+    if rates.into_iter().flatten().any(|rate| !rate.is_finite() || rate < 0.0) {
+        return refuse("the compute floor or need is negative or not a number");
     }
     Ok(())
 }

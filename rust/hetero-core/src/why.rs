@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::decision::{Decision, Grant, NoFit, Placement, Reason, Term, Verdict};
+use crate::decision::{Decision, Grant, NoFit, Penalty, Placement, Reason, Term, Verdict};
 
 /// Names of nodes shown before the rest is only counted.
 const NODES_SHOWN: usize = 4;
@@ -25,6 +25,9 @@ fn placed(placement: &Placement) -> String {
     let _ = writeln!(text, "  score {:.1} of 100, policy {}, mix {}", placement.score, placement.policy, placement.mix);
     for term in &placement.terms {
         let _ = writeln!(text, "{}", term_line(term));
+    }
+    for penalty in &placement.penalties {
+        let _ = writeln!(text, "{}", penalty_line(penalty));
     }
     if placement.verdict == Verdict::Degraded {
         let performance = &placement.performance;
@@ -52,6 +55,11 @@ fn granted_words(placement: &Placement) -> String {
 /// One term as `value x weight = points`.
 pub fn term_line(term: &Term) -> String {
     format!("    {:<13} {:.3} x {:>5.1} = {:>5.1}  {}", term.name, term.value, term.weight, term.points, term.why)
+}
+
+/// One penalty, its points below those of the terms.
+fn penalty_line(penalty: &Penalty) -> String {
+    format!("    {:<29} {:>5.1}  {}", format!("{} penalty", penalty.name), penalty.points, penalty.why)
 }
 
 fn refused(no_fit: &NoFit) -> String {

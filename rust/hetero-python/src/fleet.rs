@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use hetero_core::document::FleetDocument;
 use hetero_core::profile::Profiles;
 use hetero_core::score::Weights;
-use hetero_core::{Fleet as Core, HoldId, Question};
+use hetero_core::{Fleet as Core, HoldId, Policy, Question};
 use pyo3::prelude::*;
 
 use crate::decision::{Placement, to_python};
@@ -26,8 +26,9 @@ impl Fleet {
     }
 
     fn ask(policy: &str, seed: u64, key: &str, weights: Option<&[u8]>) -> hetero_core::Result<Question> {
-        let weights = weights.map_or(Ok(hetero_core::score::AWARE), Weights::from_json)?;
-        Ok(Question { policy: policy.to_owned(), weights, seed, key: key.to_owned() })
+        let policy = Policy::parse(policy)?;
+        let weights = weights.map_or(Ok(policy.weights()), Weights::from_json)?;
+        Ok(Question { policy, weights, seed, key: key.to_owned() })
     }
 }
 
@@ -92,6 +93,20 @@ impl Fleet {
         let request = &request.get().0;
         let tell = || hetero_core::explain(&self.read(), request, &Self::ask(policy, seed, key, weights)?);
         detached(py, || tell().map(|explanation| json(&explanation)))
+    }
+
+    /// The score of every candidate over all choices, every refusal, and the affinity of each kind, as JSON.
+    #[pyo3(signature = (request, *, policy = "aware", weights = None))]
+    fn score(
+        &self,
+        py: Python<'_>,
+        request: &Bound<'_, Request>,
+        policy: &str,
+        weights: Option<&[u8]>,
+    ) -> PyResult<String> {
+        let request = &request.get().0;
+        let question = || Self::ask(policy, 0, "", weights);
+        detached(py, || Ok(json(&hetero_core::score::report::report(&self.read(), request, &question()?))))
     }
 
     /// Takes the capacity of a placement; returns the hold.

@@ -29,6 +29,15 @@ mod _core {
         hetero_core::codes::REGISTRY
     }
 
+    /// How well a whole device of a profile suits a request under a policy; all but the policy as JSON.
+    #[pyfunction]
+    fn affinity(py: Python<'_>, profile: &[u8], request: &[u8], policy: &str) -> PyResult<String> {
+        crate::detached(py, || {
+            let affinity = hetero_core::affinity::from_json(profile, request, policy)?;
+            Ok(serde_json::to_string(&affinity).expect("an affinity has string keys and finite numbers only"))
+        })
+    }
+
     /// The JSON Schema of the fleet document.
     #[pyfunction]
     fn fleet_schema() -> String {

@@ -2,16 +2,22 @@
 
 pub mod fragmentation;
 pub mod performance;
-pub mod power;
+mod policy;
+mod power;
+pub mod report;
 pub mod topology;
 
 use serde::{Deserialize, Serialize};
 
-use crate::decision::Term;
+use crate::decision::{Penalty, Term};
 use crate::error::{Error, Result};
 use crate::fleet::Fleet;
+use crate::place::Question;
 use crate::request::Choice;
 use crate::units::NodeIdx;
+
+pub use policy::Policy;
+use power::Headroom;
 
 /// How much each term counts. Only the proportions matter: the weights that apply are scaled to add up to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,8 +33,8 @@ pub struct Weights {
     pub power: u32,
 }
 
-/// Weights of the policy `aware`.
-pub const AWARE: Weights = Weights { performance: 50, topology: 25, fragmentation: 15, power: 10 };
+/// Weights of both policies.
+pub const WEIGHTS: Weights = Weights { performance: 50, topology: 25, fragmentation: 15, power: 10 };
 
 impl Weights {
     /// Reads the JSON form; all zero would leave nothing to compare.
@@ -52,8 +58,10 @@ pub struct Values {
     pub topology: Option<f64>,
     /// See [`fragmentation`].
     pub fragmentation: f64,
-    /// See [`power`].
+    /// 0 where power headroom is missing.
     pub power: f64,
+    /// Points off the total.
+    pub penalty: f64,
 }
 
 /// One way to serve a choice: a node and some of its devices, by their positions in the columns.
@@ -66,12 +74,14 @@ pub struct Candidate<'a> {
 }
 
 /// The values of all terms for one candidate.
-pub fn values(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>) -> Values {
+pub fn values(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, policy: Policy) -> Values {
+    let headroom = Headroom::of(fleet, candidate, policy);
     Values {
-        performance: performance::value(fleet, choice, candidate),
+        performance: performance::value(fleet, choice, candidate, policy),
         topology: topology::value(fleet, candidate),
         fragmentation: fragmentation::value(fragmentation::added_milli(fleet, choice, candidate)),
-        power: power::VALUE,
+        power: headroom.value(),
+        penalty: headroom.penalty(),
     }
 }
 
@@ -86,17 +96,17 @@ impl Values {
         ]
     }
 
-    /// The score, 0..=100.
+    /// The score, 0..=100: what the terms add up to, less the penalty.
     pub fn total(&self, weights: &Weights) -> f64 {
         let terms = self.weighted(weights);
         let all: u32 = terms.iter().map(|(_, _, weight)| weight).sum();
         let sum: f64 = terms.iter().map(|(_, value, weight)| value * f64::from(*weight)).sum();
-        sum * 100.0 / f64::from(all)
+        (sum * 100.0 / f64::from(all) - self.penalty).clamp(0.0, 100.0)
     }
 
     /// The terms that apply, for a person to read.
-    pub fn terms(&self, fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, weights: &Weights) -> Vec<Term> {
-        let terms = self.weighted(weights);
+    pub fn terms(&self, fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, question: &Question) -> Vec<Term> {
+        let terms = self.weighted(&question.weights);
         let all: u32 = terms.iter().map(|(_, _, weight)| weight).sum();
         let applies = |name: &str| name != "topology" || self.topology.is_some();
         let shown = terms.iter().filter(|(name, _, _)| applies(name));
@@ -104,10 +114,10 @@ impl Values {
             .map(|&(name, value, weight)| {
                 let weight = f64::from(weight) * 100.0 / f64::from(all);
                 let why = match name {
-                    "performance" => performance::why(choice),
+                    "performance" => performance::why(fleet, choice, candidate, question.policy),
                     "topology" => topology::why(fleet, candidate),
                     "fragmentation" => fragmentation::why(fleet, choice, candidate),
-                    _ => power::WHY.to_owned(),
+                    _ => Headroom::of(fleet, candidate, question.policy).why(),
                 };
                 Term {
                     name: name.to_owned(),
@@ -119,6 +129,11 @@ impl Values {
             })
             .collect()
     }
+}
+
+/// What was taken off the sum of a candidate's points.
+pub fn penalties(fleet: &Fleet, candidate: Candidate<'_>, policy: Policy) -> Vec<Penalty> {
+    Headroom::of(fleet, candidate, policy).penalty_line().into_iter().collect()
 }
 
 /// Four decimals: what a person may want to compare, without the noise of division.

@@ -1,39 +1,78 @@
 //! Speed, up to what the step needs: a small step gains nothing from the fastest card.
 
+use crate::affinity;
 use crate::decision::Performance;
 use crate::fleet::Fleet;
 use crate::kind::Kind;
 use crate::profile::Profiles;
 use crate::request::{Choice, Name};
-use crate::score::{Candidate, round, saturating};
+use crate::score::{Candidate, Policy, round, saturating};
 
 /// Dense BF16 peak of the reference device, H100-SXM5-80GB, TFLOPS.
 const REFERENCE_TFLOPS: f64 = 989.4;
+/// Its memory bandwidth, decimal MB/s.
+const REFERENCE_MBPS: f64 = 3_350_000.0;
+const OPAQUE_VALUE: f64 = 0.5;
 
-/// 1 when the step states no need or the need is met; below that the squashed rate relative to the squashed need.
-pub fn value(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>) -> f64 {
-    let (Some(need), Some(&device)) = (choice.compute_floor_tflops, candidate.devices.first()) else {
-        return 1.0;
-    };
-    let inventory = fleet.inventory();
-    let kind = &inventory.kinds[inventory.devices[device].kind.at()];
-    let Some(rate) = kind.tflops(choice.rate_precision()) else { return 0.0 };
-    if rate >= need { 1.0 } else { saturating(rate, REFERENCE_TFLOPS) / saturating(need, REFERENCE_TFLOPS) }
+/// The value; 1 for a step that takes no device.
+pub fn value(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, policy: Policy) -> f64 {
+    let Some(kind) = kind_of(fleet, candidate) else { return 1.0 };
+    match policy {
+        Policy::Aware => up_to_need(kind, choice),
+        Policy::Classic => affinity::value(kind, choice, policy) / 100.0,
+    }
+}
+
+/// 1 when the step states no need or the needs are met; below that the squashed rate relative to the squashed need, of
+/// whichever of compute and bandwidth falls shorter.
+///
+/// An opaque device is not ranked by its rates: a need leaves it at one half.
+fn up_to_need(kind: &Kind, choice: &Choice) -> f64 {
+    let compute = choice.compute_need_tflops.or(choice.compute_floor_tflops);
+    let bandwidth = choice.bandwidth_need_mbps;
+    if kind.is_opaque() && (compute.is_some() || bandwidth.is_some()) {
+        return OPAQUE_VALUE;
+    }
+    let compute = compute.map(|need| part_of(kind.tflops(choice.rate_precision()), need, REFERENCE_TFLOPS));
+    let have = kind.bandwidth_mbps().map(|mbps| mbps as f64);
+    let bandwidth = bandwidth.map(|need| part_of(have, need as f64, REFERENCE_MBPS));
+    compute.unwrap_or(1.0).min(bandwidth.unwrap_or(1.0))
+}
+
+fn part_of(have: Option<f64>, need: f64, reference: f64) -> f64 {
+    match have {
+        None => 0.0,
+        Some(rate) if rate >= need => 1.0,
+        Some(rate) => saturating(rate, reference) / saturating(need, reference),
+    }
 }
 
 /// What the value comes from.
-pub(crate) fn why(choice: &Choice) -> String {
-    match choice.compute_floor_tflops {
-        None => "no need stated".to_owned(),
-        Some(need) => format!("{need} TFLOPS {} needed", choice.rate_precision()),
+pub(crate) fn why(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, policy: Policy) -> String {
+    match (policy, kind_of(fleet, candidate)) {
+        (Policy::Classic, None) => "no device asked".to_owned(),
+        (Policy::Classic, Some(kind)) => affinity::summary(kind, choice, policy),
+        (Policy::Aware, _) => needed(choice),
     }
+}
+
+fn needed(choice: &Choice) -> String {
+    let compute = choice.compute_need_tflops.or(choice.compute_floor_tflops);
+    let compute = compute.map(|need| format!("{need} TFLOPS {} needed", choice.rate_precision()));
+    let bandwidth = choice.bandwidth_need_mbps.map(|need| format!("{} GB/s needed", need / 1000));
+    let needs: Vec<String> = compute.into_iter().chain(bandwidth).collect();
+    if needs.is_empty() { "no need stated".to_owned() } else { needs.join(", ") }
+}
+
+/// The kind of the candidate's devices; all of one candidate are of one kind.
+fn kind_of<'a>(fleet: &'a Fleet, candidate: Candidate<'_>) -> Option<&'a Kind> {
+    let inventory = fleet.inventory();
+    candidate.devices.first().map(|&at| &inventory.kinds[inventory.devices[at].kind.at()])
 }
 
 /// Speed of a granted choice relative to the first one; see [`ratio`].
 pub(crate) fn relative(fleet: &Fleet, first: &Choice, granted: &Choice, candidate: Candidate<'_>) -> Performance {
-    let inventory = fleet.inventory();
-    let kind = candidate.devices.first().map(|&at| &inventory.kinds[inventory.devices[at].kind.at()]);
-    let ratio = kind.and_then(|kind| ratio(fleet.profiles(), first, granted, kind));
+    let ratio = kind_of(fleet, candidate).and_then(|kind| ratio(fleet.profiles(), first, granted, kind));
     let source = if ratio.is_some() { "roofline" } else { "unknown" };
     Performance { ratio: ratio.map(round), source: source.to_owned() }
 }
