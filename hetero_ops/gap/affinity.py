@@ -70,8 +70,8 @@ def affinity(
     Raises:
         InvalidRequirement: the requirement cannot be understood, names an unknown model, or there is no such preset.
     """
-    from hetero_ops import _core  # noqa: PLC0415 - the rest of this room works without the core
+    from hetero_ops._core import affinity as ask  # noqa: PLC0415 - the rest of this room works without the core
 
     request = compile_request(Requirement.parse(requirement), catalog or Catalog.builtin(), ())
-    told: dict[str, Any] = json.loads(_core.affinity(json.dumps(profile.for_core()).encode(), request, preset))
+    told: dict[str, Any] = json.loads(ask(json.dumps(profile.for_core()).encode(), request, preset))
     return Affinity(**told | {"terms": tuple(AffinityTerm(**term) for term in told["terms"])})
