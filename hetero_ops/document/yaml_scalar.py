@@ -16,6 +16,7 @@ _DECIMAL = re.compile(r"[-+]?[0-9]+")
 _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_FIRST_OF_NUMBERS = "+-.0123456789"
 _MOST_DIGITS = 40
 
 
@@ -27,6 +28,8 @@ def resolve(text: str) -> Scalar:
     """
     if text in _WORDS:
         return _WORDS[text]
+    if text[0] not in _FIRST_OF_NUMBERS:
+        return text
     if _NOT_FINITE.fullmatch(text):
         raise ValueError("not a finite number")
     if _DECIMAL.fullmatch(text) or _BASED.fullmatch(text):

@@ -80,10 +80,10 @@ class Builder:
         if self._wants_key():
             self._take_key(event)
             return
-        built = _Built(self._value_of(event), self._line, 1)
+        value = self._value_of(event)
         if event.anchor is not None:
-            self._anchors[event.anchor] = built
-        self._attach(built)
+            self._anchors[event.anchor] = _Built(value, self._line, 1)
+        self._attach(value, self._line, 1)
 
     def _value_of(self, event: Any) -> Any:  # noqa: ANN401
         try:
@@ -121,10 +121,10 @@ class Builder:
 
     def _end(self) -> None:
         done = self._open.pop()
-        built = _Built(done.value, (done.line, done.children), done.size)
+        lines = (done.line, done.children)
         if done.anchor is not None:
-            self._anchors[done.anchor] = built
-        self._attach(built)
+            self._anchors[done.anchor] = _Built(done.value, lines, done.size)
+        self._attach(done.value, lines, done.size)
 
     def _alias(self, anchor: str) -> None:
         if self._wants_key():
@@ -137,21 +137,21 @@ class Builder:
         self._expanded += built.size
         if self._expanded > _MAX_EXPANDED:
             raise self._refuse(f"aliases expand to more than {_MAX_EXPANDED} values", "write the values out")
-        self._attach(built)
+        self._attach(built.value, built.lines, built.size)
 
-    def _attach(self, built: _Built) -> None:
+    def _attach(self, value: Any, lines: Lines, size: int) -> None:  # noqa: ANN401
         self._nodes += 1
         if self._nodes > _MAX_NODES:
             raise self._refuse(f"more than {_MAX_NODES} values", "split the fleet into a directory of files")
         if not self._open:
-            self._root = built
+            self._root = _Built(value, lines, size)
             return
         parent = self._open[-1]
-        parent.size += built.size
+        parent.size += size
         if parent.key is None:
-            parent.value.append(built.value)
-            parent.children.append(built.lines)
+            parent.value.append(value)
+            parent.children.append(lines)
         else:
-            parent.value[parent.key] = built.value
-            parent.children[parent.key] = built.lines
+            parent.value[parent.key] = value
+            parent.children[parent.key] = lines
             parent.key = None
