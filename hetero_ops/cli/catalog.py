@@ -1,10 +1,16 @@
 """`hetero-ops catalog`: what is known of each accelerator, with source and confidence."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from hetero_ops.cli import option
+from hetero_ops.cli.catalog_add import add
+from hetero_ops.cli.catalog_compare import compare
+from hetero_ops.cli.catalog_curve import curve
+from hetero_ops.cli.catalog_sheet import sheet
+from hetero_ops.cli.catalog_units import units
 from hetero_ops.cli.output import Format, print_table, to_json, write
 from hetero_ops.errors import UnknownDevice
 from hetero_ops.gap.catalog import Catalog
@@ -12,12 +18,25 @@ from hetero_ops.gap.profile import Profile
 from hetero_ops.units import format_memory
 
 app = typer.Typer(no_args_is_help=True, help="What is known of each accelerator, with source and confidence.")
+app.command("compare")(compare)
+app.command("units")(units)
+app.command("curve")(curve)
+app.command("add")(add)
+
+
+class Confidence(StrEnum):
+    """How sure the figures of a row are."""
+
+    verified = "verified-in-datasheet"
+    secondary = "secondary"
+    recollection = "recollection"
 
 
 @app.command("list")
 def list_(
     vendor: Annotated[str | None, typer.Option("--vendor", help="Only this vendor.")] = None,
     accelerator_class: Annotated[str | None, typer.Option("--class", help="Only gpu, npu, tpu, lpu or cpu.")] = None,
+    confidence: Annotated[Confidence | None, typer.Option("--confidence", help="Only rows this sure.")] = None,
     *,
     form: option.Form = Format.table,
     json: option.Json = False,
@@ -25,17 +44,22 @@ def list_(
 ) -> None:
     """List the accelerators in the catalog.
 
-    [bold]Example[/bold]
+    [bold]Examples[/bold]
 
         hetero-ops catalog list --vendor amd
+
+        hetero-ops catalog list --confidence recollection
     """
+    catalog = Catalog.default()
     profiles = [
         profile
-        for profile in Catalog.builtin()
-        if vendor in (None, profile.vendor) and accelerator_class in (None, profile.accelerator_class)
+        for profile in catalog
+        if vendor in (None, profile.vendor)
+        and accelerator_class in (None, profile.accelerator_class)
+        and confidence in (None, profile.confidence)
     ]
     if not profiles:
-        raise UnknownDevice(_nothing_of(vendor, accelerator_class))
+        raise UnknownDevice(_nothing_of(catalog, vendor, accelerator_class, confidence))
     if json or form is Format.json:
         write(to_json([profile.model_dump(mode="json") for profile in profiles]), output)
         return
@@ -59,22 +83,17 @@ def show(
 
         hetero-ops catalog show A100-80GB --json
     """
-    catalog = Catalog.builtin()
-    profiles = catalog.resolve(name)
-    if not profiles:
-        near = catalog.suggest(name)
-        hint = f"did you mean {near!r}?" if near else "`hetero-ops catalog list` shows what is known"
-        raise UnknownDevice(f"{name!r} is not in the catalog; {hint}")
+    profiles = Catalog.default().named(name)
     if json or form is Format.json:
         write(to_json([profile.model_dump(mode="json") for profile in profiles]), output)
         return
-    write("\n".join(map(_sheet, profiles)), output)
+    write("\n".join(map(sheet, profiles)), output)
 
 
-def _nothing_of(vendor: str | None, accelerator_class: str | None) -> str:
-    vendors = ", ".join(sorted({profile.vendor for profile in Catalog.builtin()}))
-    asked = " ".join(filter(None, (vendor, accelerator_class)))
-    return f"nothing in the catalog is {asked!r}; vendors: {vendors}; classes: gpu, npu, tpu, lpu, cpu"
+def _nothing_of(catalog: Catalog, *asked: str | None) -> str:
+    vendors = ", ".join(sorted({profile.vendor for profile in catalog}))
+    what = " ".join(filter(None, asked))
+    return f"nothing in the catalog is {what!r}; vendors: {vendors}; classes: gpu, npu, tpu, lpu, cpu"
 
 
 def _row(profile: Profile) -> tuple[str, ...]:
@@ -93,19 +112,3 @@ def _row(profile: Profile) -> tuple[str, ...]:
 
 def _rate(rate: float | None) -> str:
     return "?" if rate is None else f"{rate:g}" if rate else "-"
-
-
-def _sheet(profile: Profile) -> str:
-    fields = profile.model_dump(mode="json", exclude={"sku"})
-    lines = [profile.sku, *(f"  {field:<30} {_shown(value)}" for field, value in fields.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return "unknown"
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_shown(item)}" for key, item in value.items())
-    if isinstance(value, list):
-        return ", ".join(" ".join(map(str, item)) if isinstance(item, list) else str(item) for item in value) or "-"
-    return str(value)

@@ -113,7 +113,7 @@ def validate(
     of_pools = [
         Finding("UNKNOWN_DEVICE", row["pool"] or "", f"{row['devices']} {row['kind']} in cluster {row['cluster']}")
         for row in rows
-        if row["kind"] and row["kind"] not in Catalog.builtin() and row["memory_mib"] is None
+        if row["kind"] and row["kind"] not in Catalog.default() and row["memory_mib"] is None
     ]
     if json or form is Format.json:
         listed = [("pool", finding) for finding in of_pools] + [("node", finding) for finding in of_nodes]
@@ -131,7 +131,7 @@ def schema(*, output: option.Output = None) -> None:
 
 
 def _read(sources: list[str], cluster: str) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    catalog = Catalog.builtin()
+    catalog = Catalog.default()
     if len(sources) == 1 and sources[0].endswith(".csv"):
         return read_nodes(_bytes(sources[0]), sources[0], catalog), ()
     texts: list[DocumentText] = [read_text(_bytes(source), source) for source in sources]

@@ -8,13 +8,16 @@ from collections import defaultdict
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from hetero_ops.errors import UnknownDevice
 from hetero_ops.gap.names import Names, tokens_of
 from hetero_ops.gap.profile import Profile
 from hetero_ops.gap.rows import Tables, read_profiles
 from hetero_ops.units import quoted
+
+if TYPE_CHECKING:
+    from hetero_ops.document.text import DocumentText
 
 VARIABLE = "HETERO_OPS_CATALOG"
 """Names the site's catalog file."""
@@ -73,9 +76,15 @@ class Catalog:
         Raises:
             InvalidDocument: as for `load`.
         """
-        from hetero_ops.gap.override import read_overrides  # noqa: PLC0415 - few need the reader of YAML
+        from hetero_ops.gap.override import document_of  # noqa: PLC0415 - few need the reader of YAML
 
-        overrides = read_overrides(Path(path), self._by_sku, self._names)
+        return self.with_document(document_of(Path(path)))
+
+    def with_document(self, text: "DocumentText") -> "Catalog":
+        """As `with_overrides`, for a document that was read already."""
+        from hetero_ops.gap.override import overrides_of  # noqa: PLC0415
+
+        overrides = overrides_of(text, self._by_sku, self._names)
         profiles = self._by_sku | overrides.profiles
         digest = hashlib.sha256(f"{self.digest}\0{overrides.canonical()}".encode()).hexdigest()
         return Catalog(tuple(profiles.values()), self._names.extended(overrides.namings), digest)
@@ -110,6 +119,19 @@ class Catalog:
         """
         return tuple(self._by_sku[sku] for sku in self._names.skus(name))
 
+    def named(self, name: str) -> tuple[Profile, ...]:
+        """As `resolve`, for a name that must mean something.
+
+        Raises:
+            UnknownDevice: it means nothing; the message suggests a name that is close.
+        """
+        profiles = self.resolve(name)
+        if not profiles:
+            near = self.suggest(name)
+            hint = f"did you mean {near!r}?" if near else "`hetero-ops catalog list` shows what is known"
+            raise UnknownDevice(f"{quoted(name)} is not in the catalog; {hint}")
+        return profiles
+
     def suggest(self, name: str) -> str | None:
         """A known name that is close to an unknown one; `None` when nothing is close."""
         return self._names.suggest(name)
@@ -122,11 +144,11 @@ class Catalog:
                 Ascend chip name, GKE accelerator) or a PCI device id (`74a1`, `1002:74a1`).
 
         Returns:
-            The SKUs whose reported name is exactly this one; else those with this PCI id; else what the name means
-            to a person. Several when the string leaves memory, form factor or model open.
+            The SKUs whose reported name is exactly this one; else what the name means to a person; else those with
+            this PCI id (`a100` is a name before it is an id). Several when it leaves memory, form factor or model open.
         """
         label = _DISCOVERY_SUFFIX.sub("", label.strip(), count=1)
-        return self._by_reported_name.get(tokens_of(label)) or self._with_pci_id(label) or self.resolve(label)
+        return self._by_reported_name.get(tokens_of(label)) or self.resolve(label) or self._with_pci_id(label)
 
     def identify(self, label: str) -> Profile | None:
         """The one profile that a string reported by a machine means; `None` when there is none, or more than one."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from hetero_ops.gap.profile import Profile
-from hetero_ops.gap.words import PrecisionWord
+from hetero_ops.gap.words import PrecisionWord, Support
 
 _MILLIWATTS_PER_WATT = 1000
 
@@ -17,6 +17,7 @@ class Point:
     """
 
     sku: str
+    support: Support | None
     achieved_tflops: float | None
     is_measured: bool
     price_per_hour: float | None
@@ -27,15 +28,15 @@ class Point:
 
 
 def curve(profiles: Iterable[Profile], precision: PrecisionWord, prices: Mapping[str, float]) -> list[Point]:
-    """The devices with a known rate, best first: by rate for the price, those without a price by rate for the power.
+    """The devices, best first: by rate for the price, those without a price by rate for the power.
 
     Args:
-        profiles: the devices; an opaque one is listed last, without figures that would rank it.
+        profiles: the devices; those without a rate come last, and so do opaque ones, which nothing ranks.
         precision: of the rates.
         prices: of one device-hour, by SKU.
     """
     points = [_point(profile, precision, prices.get(profile.sku)) for profile in profiles]
-    return sorted((point for point in points if point.achieved_tflops or point.is_opaque), key=_best_first)
+    return sorted(points, key=_best_first)
 
 
 def _point(profile: Profile, precision: PrecisionWord, price: float | None) -> Point:
@@ -43,6 +44,7 @@ def _point(profile: Profile, precision: PrecisionWord, price: float | None) -> P
     watts = None if profile.tdp_mw is None else profile.tdp_mw / _MILLIWATTS_PER_WATT
     return Point(
         sku=profile.sku,
+        support=profile.precisions.of(precision),
         achieved_tflops=None if rate is None else round(rate, 1),
         is_measured=rate is not None and profile.is_measured(precision),
         price_per_hour=price,
@@ -53,9 +55,10 @@ def _point(profile: Profile, precision: PrecisionWord, price: float | None) -> P
     )
 
 
-def _best_first(point: Point) -> tuple[bool, bool, float, float, str]:
+def _best_first(point: Point) -> tuple[bool, bool, bool, float, float, str]:
     return (
         point.is_opaque,
+        point.achieved_tflops is None,
         point.tflops_hours_per_price is None,
         -(point.tflops_hours_per_price or 0),
         -(point.tflops_per_watt or 0),

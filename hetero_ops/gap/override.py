@@ -56,22 +56,8 @@ class Overrides:
         return json.dumps([profiles, namings], sort_keys=True)
 
 
-def read_overrides(path: Path, known: Mapping[str, Profile], names: Names) -> Overrides:
-    """Reads a file of entries (YAML or JSON), or of unit coefficients alone (`.csv`).
-
-    Args:
-        path: the file.
-        known: the profiles that it extends.
-        names: their names.
-
-    Raises:
-        InvalidDocument: the file cannot be read, or an entry is wrong; the message names file, line and field.
-    """
-    return overrides_of(document_of(path), known, names)
-
-
 def document_of(path: Path) -> DocumentText:
-    """Reads the text of a catalog file.
+    """Reads the text of a catalog file: entries (YAML or JSON), or unit coefficients alone (`.csv`).
 
     Raises:
         InvalidDocument: there is no such file, or it is no YAML, JSON or table of units.
@@ -86,7 +72,16 @@ def document_of(path: Path) -> DocumentText:
 
 
 def overrides_of(text: DocumentText, known: Mapping[str, Profile], names: Names) -> Overrides:
-    """Reads a document that is text already; otherwise as `read_overrides`."""
+    """Reads what a document adds or changes.
+
+    Args:
+        text: the document.
+        known: the profiles that it extends.
+        names: their names.
+
+    Raises:
+        InvalidDocument: an entry is wrong; the message names file, line and field.
+    """
     root = Field(text.value, text)
     _check_top(root)
     overrides = Overrides()

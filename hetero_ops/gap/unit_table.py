@@ -9,7 +9,6 @@ from hetero_ops.document.field import Field
 from hetero_ops.document.refusal import refusal, shown
 from hetero_ops.document.text import DocumentText
 from hetero_ops.gap.profile import Profile
-from hetero_ops.gap.unit import REFERENCE_SKU
 from hetero_ops.gap.words import PRECISIONS, PrecisionWord
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def unit_row(profile: Profile, reference: Profile) -> dict[str, Any]:
 
     Returns:
         The values by column; `None` is unknown, or not comparable. `measured` lists the precisions whose efficiency was
-        measured on this device, the others rest on an assumed one.
+        measured on both, the other speeds rest on an assumed one.
     """
     unit = profile.unit_milli
     origin = "site" if profile.unit_coefficient is not None else "opaque" if profile.is_opaque else "rates"
@@ -39,19 +38,18 @@ def unit_row(profile: Profile, reference: Profile) -> dict[str, Any]:
         "unit_coefficient": None if unit is None else unit / _MILLI,
         "unit_from": "unknown" if unit is None and origin == "rates" else origin,
         **{column: speed(profile, reference, word) for word, column in SPEED_COLUMNS.items()},
-        "measured": [word for word in PRECISIONS if profile.is_measured(word) and not profile.is_opaque],
+        "measured": [word for word in PRECISIONS if _is_measured(profile, reference, word)],
     }
+
+
+def _is_measured(profile: Profile, reference: Profile, precision: PrecisionWord) -> bool:
+    return not profile.is_opaque and profile.is_measured(precision) and reference.is_measured(precision)
 
 
 def speed(profile: Profile, reference: Profile, precision: PrecisionWord) -> float | None:
     """How many times faster than the reference a large GEMM runs; `None` where either rate is not known."""
     rate, unit = profile.achieved_tflops(precision), reference.achieved_tflops(precision)
     return None if rate is None or unit is None else round(rate / unit, 3)
-
-
-def reference_of(profiles: Mapping[str, Profile]) -> Profile:
-    """The profile of the reference device."""
-    return profiles[REFERENCE_SKU]
 
 
 def read_units(units: Field, known: Mapping[str, Profile]) -> Iterator[tuple[str, float]]:

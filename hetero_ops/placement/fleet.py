@@ -52,12 +52,12 @@ class Fleet:
             source: a fleet file (YAML or JSON), a directory of them, `-` for standard input, or a node list in the
                 columns of the openb trace (`.csv`).
             mix: a file with the expected workload, instead of the one that the document states.
-            catalog: where device models are looked up; the built-in one by default.
+            catalog: where device models are looked up; that of `Catalog.default` when none is given.
 
         Raises:
             InvalidDocument: what is wrong, in which file and line, and what to do.
         """
-        catalog = catalog or Catalog.builtin()
+        catalog = catalog or Catalog.default()
         return cls.from_source(read_fleet(os.fspath(source), catalog), mix=mix, catalog=catalog)
 
     @classmethod
@@ -78,7 +78,7 @@ class Fleet:
         Raises:
             InvalidDocument: what is wrong, in which file and line, and what to do.
         """
-        catalog = catalog or Catalog.builtin()
+        catalog = catalog or Catalog.default()
         try:
             core = CoreFleet(json.dumps(source.document, allow_nan=False).encode(), _profiles(catalog))
             fleet = cls(core, catalog)
@@ -94,7 +94,7 @@ class Fleet:
     @classmethod
     def from_json(cls, text: bytes) -> Self:
         """Reads what `to_json` wrote."""
-        return cls(CoreFleet.from_json(text), Catalog.builtin())
+        return cls(CoreFleet.from_json(text), Catalog.default())
 
     def to_json(self) -> bytes:
         """The whole state, holds included: for pickling, support and replay."""

@@ -163,3 +163,73 @@ def test_a_profile_is_frozen_and_hashable() -> None:
 def test_a_zero_that_means_unknown_is_refused(field: str) -> None:
     with pytest.raises(ValidationError):
         Profile.model_validate({**dict(CATALOG["T4"]), field: 0})
+
+
+FIELDS_OF_THE_BRIEF = {
+    "identity": "vendor model sku accelerator_class family architecture form_factor launch_year compute_target",
+    "rates": "rates precisions achieved supports_mixed_precision supports_sparsity",
+    "memory": "memory_mib package_memory_mib reported_memory_mib memory_type bandwidth_mbps supports_memory_pooling "
+    "supports_cxl supports_unified_addressing",
+    "chip": "package_l2_mib package_llc_mib package_compute_units dies_per_package devices_per_package",
+    "links": "interconnect interconnect_mbps interconnect_topology pair_mbps interconnect_groups pcie_gen pcie_lanes",
+    "power": "tdp_mw max_temperature_c thermal_headroom_c",
+    "node": "max_per_node scaleup_domain is_opaque is_inventory_only is_confidential_capable",
+    "sharing": "partitioning partitions max_partitions mig_driver_branch supports_mig supports_mps supports_vgpu "
+    "supports_sriov supports_passthrough",
+    "site": "default_driver price_per_hour currency unit_coefficient",
+    "origin": "confidence confidence_memory confidence_compute weak_fields sources notes",
+}
+
+
+@pytest.mark.parametrize("group", FIELDS_OF_THE_BRIEF)
+def test_the_schema_has_every_attribute(group: str) -> None:
+    assert set(FIELDS_OF_THE_BRIEF[group].split()) <= set(Profile.model_json_schema()["properties"])
+
+
+def test_the_schema_tells_each_precision_apart_and_has_no_other_rate() -> None:
+    schema = Profile.model_json_schema()
+    assert set(PRECISIONS) | {"fp64_tensor", "fp32_matrix"} == set(schema["$defs"]["Rates"]["properties"])
+    assert set(schema["$defs"]["Precisions"]["properties"]) == set(PRECISIONS)
+    assert {"name", "memory_mib", "usable_mib", "starts"} <= set(schema["$defs"]["Partition"]["properties"])
+
+
+@pytest.mark.parametrize(
+    ("sku", "groups"),
+    [
+        ("Gaudi2-HL-225", (((0, 1), (2, 3), (4, 5), (6, 7)), ((0, 1, 2, 3), (4, 5, 6, 7)))),
+        ("Ascend-910A", (((0, 1, 2, 3), (4, 5, 6, 7)),)),
+        ("H100-SXM5-80GB", ()),
+    ],
+)
+def test_documented_affinity_groups_are_given(sku: str, groups: object) -> None:
+    assert CATALOG[sku].interconnect_groups == groups
+
+
+@pytest.mark.parametrize("groups", [[[[0, 1], [1, 2]]], [[[0, 1], [3]]], [[[0, 1, 2, 3]]], [[[-1, 0]]]])
+def test_groups_that_are_no_partition_of_a_node_are_refused(groups: object) -> None:
+    with pytest.raises(ValidationError, match="are no partition of the devices of a node"):
+        Profile.model_validate({**dict(CATALOG["T4"]), "interconnect_groups": groups})
+
+
+@pytest.mark.parametrize(
+    ("sku", "claim", "value"),
+    [
+        ("A100-SXM4-80GB", "supports_mig", True),
+        ("T4", "supports_mig", False),
+        ("MI300X", "supports_mig", False),
+        ("MI300X", "supports_sriov", True),
+        ("Max-1550", "supports_sriov", True),
+        ("H100-SXM5-80GB", "supports_sriov", None),
+        ("H100-SXM5-80GB", "supports_passthrough", None),
+        ("H100-SXM5-80GB", "is_confidential_capable", True),
+        ("GH200-96GB", "is_confidential_capable", None),
+        ("P100-SXM2-16GB", "supports_mixed_precision", False),
+        ("V100-SXM2-16GB", "supports_mixed_precision", True),
+        ("A100-SXM4-80GB", "supports_sparsity", True),
+        ("V100-SXM2-16GB", "supports_sparsity", False),
+        ("Gaudi3-HL-325L", "supports_sparsity", None),
+        ("H100-SXM5-80GB", "thermal_headroom_c", None),
+    ],
+)
+def test_a_claim_is_true_false_or_unknown(sku: str, claim: str, value: object) -> None:
+    assert getattr(CATALOG[sku], claim) is value
