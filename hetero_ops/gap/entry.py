@@ -60,6 +60,7 @@ _KEY_OF_FIELD = {
     **{field: key for key, (field, _, _) in _QUANTITIES.items()},
     **{field: key for key, field in _RENAMED.items()},
 }
+_KEY_OF_PART_FIELD = {field: key for key, (field, _, _) in _PART_QUANTITIES.items()}
 
 
 def read_fields(entry: Field, base: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,15 +86,18 @@ def read_fields(entry: Field, base: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def key_of(location: tuple[str | int, ...]) -> str:
-    """The key of an entry, or a path below it, that a place in a profile was read from."""
-    if len(location) > 1 and location[0] == "rates":
-        return RATE_COLUMNS[str(location[1])]
-    if not location:
-        return ""
-    first = str(location[0])
-    below = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location[1:])
-    return f"{_KEY_OF_FIELD.get(first, first)}{below}"
+def steps_to(location: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """The steps in an entry to what a place in a profile was read from; none for the profile as a whole."""
+    match location:
+        case ("rates", str(rate), *_):
+            return (RATE_COLUMNS[rate],)
+        case ("achieved", *_):
+            return ("efficiency",)
+        case ("partitions", int(index), str(field), *_):
+            return ("partitions", index, _KEY_OF_PART_FIELD.get(field, field))
+        case (str(field), *below):
+            return (_KEY_OF_FIELD.get(field, field), *below)
+    return ()
 
 
 def _check_key(key: str, value: Field, known: Iterable[str]) -> None:

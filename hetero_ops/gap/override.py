@@ -21,7 +21,7 @@ from hetero_ops.document.field import Field
 from hetero_ops.document.refusal import refusal, shown
 from hetero_ops.document.text import DocumentText, read_text
 from hetero_ops.errors import InvalidDocument
-from hetero_ops.gap.entry import NAMING_KEYS, key_of, read_fields
+from hetero_ops.gap.entry import NAMING_KEYS, read_fields, steps_to
 from hetero_ops.gap.names import Names, Naming, tokens_of
 from hetero_ops.gap.profile import Profile
 from hetero_ops.gap.site_naming import naming_of
@@ -172,20 +172,30 @@ def _inherited(base: Profile | None, sku: str) -> dict[str, Any]:
 def _refused(entry: Field, error: Any) -> InvalidDocument:  # noqa: ANN401 - its type is heavy to import
     """The first complaint of the model, at the key of the file that it is about."""
     first = error.errors()[0]
-    key, message, found = key_of(first["loc"]), first["msg"].removeprefix("Value error, "), first["input"]
-    if not key:
+    steps, message, found = steps_to(first["loc"]), first["msg"].removeprefix("Value error, "), first["input"]
+    if not steps:
         return entry.refuse(message, "correct the entry")
     words = re.findall("'([^']+)'", first.get("ctx", {}).get("expected", ""))
     near = get_close_matches(str(found), words, n=1)
     fix = f"did you mean {near[0]!r}?" if near else "correct it; docs/catalog.md lists the keys"
-    return Field(found, entry.text, entry, key).refuse(f"{shown(found)} is refused: {message}", fix)
+    value = entry
+    for step in steps:
+        value = Field(found, entry.text, value, step)
+    if first["type"] == "missing":
+        return value.refuse("it is missing", "add it")
+    return value.refuse(f"{shown(found)} is refused: {message}", fix)
 
 
 def _check_labels(entry: Field, profile: Profile, there: Mapping[str, Profile]) -> None:
     """A new device must not be reported as an old one is: neither would be known then. PCI ids are shared anyway."""
-    for key in ("product_name", "k8s_label"):
-        written = entry.get(key).string()
+    written = [entry.get("product_name"), entry.get("k8s_label"), *entry.get("gke_labels").items()]
+    for label in written:
+        tokens = tokens_of(label.string() or "")
         for other in there.values():
-            if written and other.sku != profile.sku and tokens_of(written) == tokens_of(getattr(other, key) or ""):
+            if tokens and other.sku != profile.sku and tokens in _reported(other):
                 fix = f"write `extends: {other.sku}` to change that entry, or take the label out"
-                raise entry.get(key).refuse(f"machines report {other.sku} by that name", fix)
+                raise label.refuse(f"machines report {other.sku} by that name", fix)
+
+
+def _reported(profile: Profile) -> set[tuple[str, ...]]:
+    return {tokens_of(label) for label in (profile.product_name, profile.k8s_label, *profile.gke_labels) if label}

@@ -4,13 +4,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from hetero_ops.gap.rates import Amount, Frozen
+from hetero_ops.gap.rates import Amount, Claim, Count, Frozen
 from hetero_ops.gap.words import Confidence
 
 PartitionSupport = Literal["supported", "beta", "preview", "unclear", "env"]
 """How far a vendor stands behind a mode; `env` is chosen by an environment variable of the process."""
 
-Slices = Annotated[int, Field(gt=0, le=16)]
+Slices = Annotated[int, Field(gt=0, le=16, strict=True)]
 
 
 class Partition(Frozen):
@@ -27,14 +27,14 @@ class Partition(Frozen):
         default=None, description="Memory without an inner fence; more than `memory_mib` where parts share it."
     )
     units: Amount | None = Field(default=None, description="Compute units (SM, CU, Xe-core) of one part.")
-    count: Amount | None = Field(default=None, description="Parts of this kind that a device has at most.")
+    count: Count | None = Field(default=None, description="Parts of this kind that a device has at most.")
     compute_slices: Slices | None = Field(default=None, description="MIG: of `device_compute_slices`.")
     memory_slices: Slices | None = Field(default=None, description="MIG: of `device_memory_slices`, adjacent.")
     device_compute_slices: Slices | None = None
     device_memory_slices: Slices | None = None
     starts: tuple[int, ...] = Field(default=(), description="MIG: memory slices at which it may begin.")
-    has_media_engines: bool | None = Field(default=None, description="`True` for the one part that owns them.")
-    is_default: bool = Field(default=False, description="The mode of a device that nobody changed.")
+    has_media_engines: Claim | None = Field(default=None, description="`True` for the one part that owns them.")
+    is_default: Claim = Field(default=False, description="The mode of a device that nobody changed.")
     support: PartitionSupport = "supported"
     confidence: Confidence = "recollection"
     sources: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from hetero_ops.gap.partition import Partition
-from hetero_ops.gap.rates import Amount, Frozen, Precisions, Rates, Ratio
+from hetero_ops.gap.rates import Amount, Claim, Count, Frozen, Precisions, Rates, Ratio
 from hetero_ops.gap.unit import derived_coefficient
 from hetero_ops.gap.words import PRECISIONS, AcceleratorClass, Confidence, PrecisionWord, Vendor
 
@@ -70,6 +70,8 @@ Partitioning = Literal[
 Groups = tuple[tuple[int, ...], ...]
 """Device indices of a node, cut into groups that share no device."""
 
+PciId = Annotated[str, Field(pattern="^[0-9a-f]{4}:[0-9a-f]{4}$")]
+
 _MILLI = 1000
 
 _OTHER_EFFICIENCY = 0.65
@@ -94,7 +96,7 @@ class Profile(Frozen):
     family: str | None = None
     architecture: str | None = None
     form_factor: str | None = None
-    launch_year: Annotated[int, Field(ge=2000, le=2100)] | None = None
+    launch_year: Annotated[int, Field(ge=2000, le=2100, strict=True)] | None = None
     compute_target: str | None = Field(
         default=None, description="`sm_90` for CUDA, `gfx942` for AMD, a short name for the rest."
     )
@@ -102,10 +104,10 @@ class Profile(Frozen):
     rates: Rates = Rates()
     precisions: Precisions = Precisions()
     precision_notes: str | None = None
-    supports_mixed_precision: bool | None = Field(
+    supports_mixed_precision: Claim | None = Field(
         default=None, description="Multiplies in half precision in a matrix engine and adds up in a wider one."
     )
-    supports_sparsity: bool | None = Field(
+    supports_sparsity: Claim | None = Field(
         default=None, description="Structured sparsity: marketed rates may be twice the dense ones given here."
     )
     achieved: tuple[tuple[PrecisionWord, Ratio], ...] = Field(
@@ -125,18 +127,18 @@ class Profile(Frozen):
     )
     memory_type: str | None = None
     bandwidth_mbps: Amount | None = Field(default=None, description="Memory bandwidth of one device in MB/s.")
-    supports_memory_pooling: bool | None = Field(default=None, description="Recorded; decisions do not read it.")
-    supports_cxl: bool | None = Field(default=None, description="Recorded; decisions do not read it.")
-    supports_unified_addressing: bool | None = Field(default=None, description="Recorded; decisions do not read it.")
+    supports_memory_pooling: Claim | None = Field(default=None, description="Recorded; decisions do not read it.")
+    supports_cxl: Claim | None = Field(default=None, description="Recorded; decisions do not read it.")
+    supports_unified_addressing: Claim | None = Field(default=None, description="Recorded; decisions do not read it.")
     package_l2_mib: Amount | None = None
     package_llc_mib: Amount | None = None
     package_compute_units: Amount | None = None
     compute_unit_kind: str | None = None
     dies_per_package: Amount | None = None
-    devices_per_package: Amount = 1
+    devices_per_package: Count = 1
 
     interconnect: Interconnect | None = None
-    interconnect_mbps: Annotated[int, Field(ge=0)] | None = Field(
+    interconnect_mbps: Annotated[int, Field(ge=0, le=2**53, strict=True)] | None = Field(
         default=None,
         description="In-node fabric of one package, both directions added; 0 only where there is none.",
     )
@@ -157,15 +159,15 @@ class Profile(Frozen):
         default=None,
         description="Degrees left below that limit: a reading, so unknown in the built-in catalog.",
     )
-    max_per_node: Amount | None = Field(default=None, description="Devices in the usual node.")
-    scaleup_domain: Amount | None = Field(default=None, description="Devices in one load/store fabric.")
+    max_per_node: Count | None = Field(default=None, description="Devices in the usual node.")
+    scaleup_domain: Count | None = Field(default=None, description="Devices in one load/store fabric.")
 
-    is_opaque: bool = Field(
+    is_opaque: Claim = Field(
         default=False,
         description="Handed out as whole nodes, by rules of its own; never ranked by its rates.",
     )
-    is_inventory_only: bool = Field(default=False, description="To be listed, not planned on.")
-    is_confidential_capable: bool | None = Field(
+    is_inventory_only: Claim = Field(default=False, description="To be listed, not planned on.")
+    is_confidential_capable: Claim | None = Field(
         default=None, description="Must not be advertised unless it is `True`."
     )
     partitioning: Partitioning | None = None
@@ -173,17 +175,17 @@ class Profile(Frozen):
     partitions: tuple[Partition, ...] = ()
     mig_driver_branch: Amount | None = Field(default=None, description="The oldest NVIDIA driver with MIG on it.")
     default_driver: str | None = Field(default=None, description="The driver that a site gives it.")
-    supports_mig: bool | None = None
-    supports_mps: bool = Field(default=False, description="CUDA Multi-Process Service.")
-    supports_vgpu: bool | None = None
-    supports_sriov: bool | None = None
-    supports_passthrough: bool | None = None
+    supports_mig: Claim | None = None
+    supports_mps: Claim = Field(default=False, description="CUDA Multi-Process Service.")
+    supports_vgpu: Claim | None = None
+    supports_sriov: Claim | None = None
+    supports_passthrough: Claim | None = None
 
     product_name: str | None = Field(default=None, description="What the management library calls it.")
     k8s_label_key: str | None = None
     k8s_label: str | None = None
     gke_labels: tuple[str, ...] = ()
-    pci_ids: tuple[str, ...] = Field(default=(), description="`vendor:device` in lower case hex; some are shared.")
+    pci_ids: tuple[PciId, ...] = Field(default=(), description="`vendor:device` in lower case hex; some are shared.")
     k8s_resource_name: str | None = None
 
     price_per_hour: Ratio | None = Field(default=None, description="Of one device, where a site gives it.")

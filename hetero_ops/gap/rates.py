@@ -6,9 +6,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hetero_ops.gap.words import PrecisionWord, Support
 
-Rate = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Ratio = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Amount = Annotated[int, Field(gt=0)]
+# Strict: a file that says `true` or "80" where a number belongs is mistaken. The upper bounds are what the core holds.
+Rate = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False, strict=True)]
+Ratio = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False, strict=True)]
+Amount = Annotated[int, Field(gt=0, le=2**53, strict=True)]
+Count = Annotated[int, Field(gt=0, le=1_000_000, strict=True)]
+Claim = Annotated[bool, Field(strict=True)]
 
 
 class Frozen(BaseModel):

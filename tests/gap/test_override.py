@@ -144,6 +144,9 @@ REFUSED = [
     ("{extends: T4, price_per_hour: 3}", "entries[0].price_per_hour", "a price without a currency"),
     ("{extends: T4, price_per_hour: 0, currency: EUR}", "entries[0].price_per_hour", "greater than 0"),
     ("{extends: T4, partitions: [{name: a, memry: 3GB}]}", "partitions[0].memry", "did you mean 'memory'?"),
+    ("{extends: T4, partitions: [{name: a, count: 0}]}", "entries[0].partitions[0].count", "greater than 0"),
+    ("{extends: T4, partitions: [{memory: 3GB}]}", "entries[0].partitions[0].name", "is missing"),
+    ("{extends: T4, efficiency: {bf16: -1}}", "entries[0].efficiency", "greater than 0"),
     ("{extends: T4, partitions: [{name: a}, {name: a}]}", "entries[0]", "two partitions have one name"),
     ("{extends: T4, interconnect_groups: [[[0, 1], [1, 2]]]}", "entries[0]", "are no partition of the devices"),
     ("{extends: T4, names: big}", "entries[0].names", "expected a list"),
@@ -154,6 +157,13 @@ REFUSED = [
     ("{sku: X, vendor: nvidya, class: gpu, model: X}", "entries[0].vendor", "did you mean 'nvidia'?"),
     ("{sku: '--', vendor: nvidia, class: gpu, model: X}", "entries[0].sku", "'--' is no name"),
     (f"{{{NEW}, k8s_label: NVIDIA-H200}}", "entries[0].k8s_label", "machines report H200-SXM-141GB by that name"),
+    (f"{{{NEW}, gke_labels: [nvidia-b200]}}", "entries[0].gke_labels[0]", "machines report B200-SXM-180GB"),
+    ("{extends: T4, bf16_tflops: true}", "entries[0].bf16_tflops", "valid number"),
+    ("{extends: T4, max_per_node: true}", "entries[0].max_per_node", "valid integer"),
+    ("{extends: T4, max_per_node: 99999999999}", "entries[0].max_per_node", "less than or equal to"),
+    ("{extends: T4, unit_coefficient: 1e30}", "entries[0].unit_coefficient", "less than or equal to"),
+    ("{extends: T4, supports_vgpu: yes}", "entries[0].supports_vgpu", "valid boolean"),
+    ("{extends: T4, pci_ids: [10DE:1EB8]}", "entries[0].pci_ids[0]", "should match pattern"),
     (f"{{{NEW}, link: 0GB/s}}", "entries[0].link", "is zero"),
 ]
 
@@ -194,3 +204,28 @@ def test_a_wrong_file_is_refused(tmp_path: Path, text: str, message: str) -> Non
 def test_no_key_is_a_rate_without_a_precision() -> None:
     assert not [key for key in KEYS if key.lower() in ("tflops", "flops", "tops")]
     assert {"bf16_tflops", "int8_tops", "fp64_tensor_tflops"} <= set(KEYS)
+
+
+def test_no_change_of_one_value_crashes(tmp_path: Path) -> None:
+    odd = [
+        "3",
+        "-1",
+        "1e400",
+        "true",
+        "null",
+        "[]",
+        "{}",
+        "[1]",
+        "{a: 1}",
+        '""',
+        '"\\u0000"',
+        "2**70",
+        str(2**70),
+        "2026-11-30",
+    ]
+    for key in KEYS:
+        for value in odd:
+            try:
+                catalog_of(tmp_path, f"{HEAD}  - {{extends: T4, {key}: {value}}}\n")["T4"].for_core()
+            except InvalidDocument as refused:
+                assert refused.line == 4, (key, value, str(refused))  # noqa: PT017 - either way is right, a crash is not
