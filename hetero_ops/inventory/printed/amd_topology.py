@@ -1,0 +1,73 @@
+"""`amd-smi topology`: which GPUs XGMI joins; as tables by PCI address, or as JSON."""
+
+import re
+from collections.abc import Sequence
+
+from hetero_ops.inventory.printed import identity
+from hetero_ops.inventory.printed.amd_record import Record
+from hetero_ops.inventory.printed.link import islands_of
+from hetero_ops.inventory.printed.link_table import LinkTable, read_link_table, sections_of
+from hetero_ops.inventory.printed.reading import Reading
+from hetero_ops.inventory.printed.terminal_text import numbered_lines
+
+TITLE = re.compile(r"([A-Z][A-Z -]{1,30}) TABLE:")
+_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+_OLD_LINK = re.compile(r"link_type\.gpu_([0-9]{1,6})")
+_INDEX = re.compile(r"[0-9]{1,6}")
+_FABRIC = {"xgmi": True, "pcie": False}
+"""By the word for a link: whether it is a fabric. Other words say nothing of a link, as `self` and `n/a`."""
+
+
+def is_fabric(word: str | None) -> bool | None:
+    """Tell whether a link is XGMI; `None` where the word says of no link."""
+    return _FABRIC.get((word or "").lower())
+
+
+def tables_of(text: str) -> dict[str, LinkTable]:
+    """Read the tables by title, as `LINK TYPE`; one with the title of an earlier one is left out."""
+    sections = sections_of(numbered_lines(text), TITLE)
+    return {title: read_link_table(lines, _ADDRESS) for title, lines in sections.items()}
+
+
+def add_tables(reading: Reading, tables: dict[str, LinkTable]) -> None:
+    """Add the GPUs of the tables. Their index is their place in the heading."""
+    columns = max((table.columns for table in tables.values()), key=len, default=[])
+    for number in (number for table in tables.values() for number in table.damaged):
+        reading.left_over(number, "no row of the table, or a damaged one")
+    types = tables.get("LINK TYPE", LinkTable()).cells
+    links = {
+        (i, j): joined
+        for i, one in enumerate(columns)
+        for j, other in enumerate(columns)
+        if i != j and (joined := is_fabric(types.get((one, other)))) is not None
+    }
+    _add(reading, {index: identity.pci_address(address) for index, address in enumerate(columns)}, links)
+
+
+def add_records(reading: Reading, records: Sequence[Record]) -> None:
+    """Add the GPUs of the JSON form, new (`links`) or old (`link_type` with `gpu_1` and so on)."""
+    links: dict[tuple[int, int], bool] = {}
+    for record in records:
+        for other, word in _words(record).items():
+            joined = is_fabric(word)
+            if other != record.gpu and joined is not None:
+                links[record.gpu, other] = joined
+    _add(reading, {record.gpu: identity.pci_address(record.get("bdf")) for record in records}, links)
+
+
+def _words(record: Record) -> dict[int, str]:
+    words: dict[int, str] = {}
+    for key, value in record.values.items():
+        old = _OLD_LINK.fullmatch(key)
+        if old:
+            words[int(old[1])] = value
+        elif key.startswith("links.") and key.endswith(".gpu") and _INDEX.fullmatch(value):
+            words[int(value)] = record.get(f"{key.removesuffix('.gpu')}.link_type")
+    return words
+
+
+def _add(reading: Reading, gpus: dict[int, str | None], links: dict[tuple[int, int], bool]) -> None:
+    islands = islands_of(list(gpus), links)
+    for index, address in gpus.items():
+        reading.note("PRODUCT_NOT_PRINTED", "this output does not name products; import `amd-smi static` too", index)
+        reading.devices.append({"id": index} | reading.unknown(pci=address, islands=islands.get(index)))

@@ -1,0 +1,142 @@
+"""`nvidia-smi topo -m`: the matrix of links between GPUs and NICs, with the NUMA node of each GPU."""
+
+import re
+from dataclasses import dataclass
+
+from hetero_ops.gap.catalog import Catalog
+from hetero_ops.inventory.fragment import Fragment
+from hetero_ops.inventory.printed.link import islands_of
+from hetero_ops.inventory.printed.reading import Device, Reading, unreadable
+from hetero_ops.inventory.printed.terminal_text import numbered_lines, plain, shape
+
+_SHAPE = re.compile(r"^[ \t]*GPU[0-9]+[ \t][^\n]*\bCPU[ \t]+Affinity", re.MULTILINE)
+_GPU = re.compile(r"GPU([0-9]{1,6})")
+_NVLINK = re.compile(r"NV[0-9]{1,3}")
+_PCIE = ("SYS", "SOC", "NODE", "PHB", "PXB", "PIX")  # SOC is what old drivers call SYS
+_SELF = "X"
+_COLUMNS_AFTER = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")
+_NUMA = re.compile(r"[0-9]{1,4}")
+
+
+def recognises(text: str) -> bool:
+    """Tell whether a text is such output."""
+    return _SHAPE.search(shape(text)) is not None
+
+
+def read(text: str, node: str, catalog: Catalog) -> Fragment:
+    """Read which GPUs NVLink joins, and the NUMA node of each. Products and memory are not in this output.
+
+    Args:
+        text: what `nvidia-smi topo -m` printed.
+        node: the name of the node.
+        catalog: the known accelerators.
+
+    Raises:
+        InvalidDocument: there is no matrix.
+    """
+    reading = Reading(node, "nvidia", catalog)
+    matrix = read_matrix(text, reading)
+    gpus = {int(match[1]): label for label in matrix.labels() if (match := _GPU.fullmatch(label))}
+    if not gpus:
+        raise unreadable("nvidia-smi topo -m", "nvidia-smi topo -m")
+    links = {
+        (one, other): is_nvlink
+        for one in gpus
+        for other in gpus
+        if (is_nvlink := _is_nvlink(matrix.links(gpus[one]).get(gpus[other]))) is not None
+    }
+    islands = islands_of(list(gpus), links)
+    for index, label in gpus.items():
+        if label not in matrix.rows:
+            reading.note("TRUNCATED", "its row is missing or damaged", index)
+        reading.note("PRODUCT_NOT_PRINTED", "this output does not name products; import `nvidia-smi -q -x` too", index)
+        reading.devices.append(_device(reading, index, matrix.rows.get(label), islands.get(index)))
+    return reading.fragment()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The cells of one row: links by column, and what stands after them, as `CPU Affinity`."""
+
+    links: dict[str, str]
+    after: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """The matrix as printed: the devices of its heading, and its rows by device. NICs are among them."""
+
+    columns: tuple[str, ...]
+    rows: dict[str, Row]
+
+    def labels(self) -> list[str]:
+        """Give all devices that the heading or a row names, each once."""
+        return list(dict.fromkeys((*self.columns, *self.rows)))
+
+    def links(self, label: str) -> dict[str, str]:
+        """Give the links of a device by the other one."""
+        return self.rows[label].links if label in self.rows else {}
+
+
+def read_matrix(text: str, reading: Reading) -> Matrix:
+    """Read the first matrix of a text; lines that are not of it are noted when they begin like a row."""
+    heading: list[str] | None = None
+    after: list[str] = []
+    rows: dict[str, Row] = {}
+    for line, row in numbered_lines(plain(text)):
+        label = row.split()[0]
+        if heading is None:
+            heading, after = _heading(row)
+        elif label in heading or _GPU.fullmatch(label):
+            found = None if label in rows else _row(row, heading, after)
+            if found is None or _is_above_limit(label, line, reading):
+                reading.left_over(line, "no row of the matrix, a damaged one, or one that was read before")
+            else:
+                rows[label] = found
+    columns = [label for label in heading or () if not _is_above_limit(label, 1, reading)]
+    return Matrix(tuple(dict.fromkeys(columns)), rows)
+
+
+def _is_above_limit(label: str, line: int, reading: Reading) -> bool:
+    gpu = _GPU.fullmatch(label)
+    return gpu is not None and not reading.is_index(int(gpu[1]), line)
+
+
+def _heading(line: str) -> tuple[list[str] | None, list[str]]:
+    """Read the heading: names of devices, then those of the columns after them."""
+    words = line.split()
+    end = words.index("CPU") if "CPU" in words else len(words)
+    names, rest = words[:end], " ".join(words[end:])
+    if not names or not _GPU.fullmatch(names[0]) or any(_is_link(name) for name in names):
+        return None, []
+    return names, [column for column in _COLUMNS_AFTER if column in rest]
+
+
+def _row(line: str, heading: list[str], after: list[str]) -> Row | None:
+    """Read a row. One that was cut has fewer cells; one whose own cell is not X has lost its place."""
+    cells = [cell.strip() for cell in line.split("\t")]
+    is_tabbed = len(cells) > 1 and all(_is_link(cell) for cell in cells[1 : 1 + len(heading)])
+    if not is_tabbed:
+        cells = line.split()
+    links = dict(zip(heading, cells[1:], strict=False))
+    if not all(_is_link(link) for link in links.values()) or links.get(cells[0], _SELF) != _SELF:
+        return None
+    values = cells[1 + len(heading) :]
+    # With blanks for tabs an empty cell cannot be seen: then only a full row tells which is which.
+    is_placed = is_tabbed or len(values) == len(after)
+    return Row(links, dict(zip(after, values, strict=False)) if is_placed else {})
+
+
+def _is_link(cell: str) -> bool:
+    return cell == _SELF or cell in _PCIE or _NVLINK.fullmatch(cell) is not None
+
+
+def _is_nvlink(link: str | None) -> bool | None:
+    """Tell whether a link is NVLink; `None` for no pair, or one whose cell was lost."""
+    return None if link in (None, _SELF) else link not in _PCIE
+
+
+def _device(reading: Reading, index: int, row: Row | None, islands: list[list[int]] | None) -> Device:
+    numa = row.after.get("NUMA Affinity", "") if row else ""
+    # A range of NUMA nodes, or N/A, says of no single one.
+    return {"id": index} | reading.unknown(numa=int(numa) if _NUMA.fullmatch(numa) else None, islands=islands)

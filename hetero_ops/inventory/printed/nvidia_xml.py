@@ -1,0 +1,199 @@
+"""`nvidia-smi -q -x`: one XML element for each GPU."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser
+
+from hetero_ops.gap.catalog import Catalog
+from hetero_ops.inventory.fragment import Fragment
+from hetero_ops.inventory.printed import identity
+from hetero_ops.inventory.printed.link import islands_of
+from hetero_ops.inventory.printed.mig import Instance
+from hetero_ops.inventory.printed.nvidia_card import Card, Process, add_cards
+from hetero_ops.inventory.printed.reading import MAX_DEVICES, Reading, unreadable
+from hetero_ops.inventory.printed.terminal_text import line_at, plain, shape
+from hetero_ops.document.refusal import refusal
+
+_LOG = re.compile(r"<nvidia_smi_log[\s>]")
+_GPU = re.compile(r"<gpu(?:\s[^<>]*)?>")
+_GPU_END = "</gpu>"
+_PRODUCT = "<product_name>"
+_OWN_ENTITIES = re.compile(r"<!ENTITY|<!DOCTYPE[^<>]*\[")
+_MIB = re.compile(r"([0-9]{1,9}) ?MiB")
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_VERSION = re.compile(r"<(driver_version|cuda_version)>\s*([0-9]+(?:\.[0-9]+)+)\s*<")
+_ATTACHED = re.compile(r"<attached_gpus>\s*([0-9]{1,6})\s*<")
+_PCI_ID = re.compile(r"([0-9A-F]{4})10DE", re.IGNORECASE)
+_ENGINES = {"copy": "copy_engine_count", "decoder": "decoder_count", "ofa": "ofa_count"}
+_DRIVER_KEYS = {"driver_version": "nvidia", "cuda_version": "cuda"}
+
+
+def recognises(text: str) -> bool:
+    """Tell whether a text is such output."""
+    return _LOG.search(shape(text)) is not None
+
+
+def read(text: str, node: str, catalog: Catalog) -> Fragment:
+    """Read the GPUs of one node.
+
+    Of a log that was cut or damaged, every GPU is read as far as it goes; findings name the rest.
+
+    Args:
+        text: what `nvidia-smi -q -x` printed.
+        node: the name of the node.
+        catalog: the known accelerators.
+
+    Raises:
+        InvalidDocument: no GPU can be read, or the document declares entities of its own.
+    """
+    text, reading = plain(text), Reading(node, "nvidia", catalog)
+    entities = _OWN_ENTITIES.search(text)
+    if entities:
+        raise refusal(
+            "XML with entities of its own", "give the output as printed", line=line_at(text, entities.start())
+        )
+    text = _first_log(text, reading)
+    cards, fabrics = [], {}
+    for index, part in enumerate(_parts(text)):
+        element = _parse(part, reading)
+        if element is None:
+            continue
+        card = _card(index, element)
+        cards.append(card)
+        if fabric := _fabric(element):
+            fabrics[index] = fabric
+    if not cards:
+        raise unreadable("nvidia-smi -q -x", "nvidia-smi -q -x")
+    _check_count(text, len(cards), reading)
+    reading.fields |= _node_fields(text, cards, fabrics)
+    add_cards(reading, cards)
+    _add_islands(reading, fabrics)
+    return reading.fragment()
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The text of one `gpu` element, and the line where it begins."""
+
+    text: str
+    line: int
+
+
+def _first_log(text: str, reading: Reading) -> str:
+    logs = [match.start() for match in _LOG.finditer(text)]
+    if len(logs) <= 1:
+        return text
+    reading.left_over(line_at(text, logs[1]), "a second log; only the first is read")
+    return text[: logs[1]]
+
+
+def _parts(text: str) -> Iterator[_Part]:
+    """Cut the text at its GPUs, so that damage to one leaves the others readable."""
+    starts = [match.start() for match in _GPU.finditer(text)]
+    if len(starts) > MAX_DEVICES:
+        raise refusal(f"more than {MAX_DEVICES} GPUs in one node", "give the output for one node")
+    line, before = 1, 0
+    for start, following in pairwise([*starts, len(text)]):
+        line, before = line + text.count("\n", before, start), start
+        end = text.find(_GPU_END, start, following)
+        stop = following if end < 0 else end + len(_GPU_END)
+        yield _Part(text[start:stop], line)
+
+
+def _parse(part: _Part, reading: Reading) -> Element | None:
+    """Parse as far as it goes; without a document type there are no entities that could grow."""
+    parser: XMLPullParser[Element] = XMLPullParser(("start",))
+    parser.feed(part.text)
+    root: Element | None = None
+    try:
+        for event in parser.read_events():
+            root = event[-1] if root is None and isinstance(event[-1], Element) else root
+        parser.close()
+    except ParseError as error:
+        line = part.line + error.position[0] - 1
+        reading.note("TRUNCATED", f"line {line}: the GPU that begins in line {part.line} ends or breaks here")
+    if root is None or (root.findtext("product_name") is None and root.findtext("uuid") is None):
+        reading.note("TRUNCATED", f"line {part.line}: a GPU without product_name and uuid; left out")
+        return None
+    return root
+
+
+def _card(index: int, gpu: Element) -> Card:
+    pci_id = _PCI_ID.fullmatch(_text(gpu, "pci/pci_device_id"))
+    return Card(
+        index=index,
+        product=identity.name(gpu.findtext("product_name")),
+        memory_mib=_memory(gpu),
+        pci=identity.pci_address(gpu.get("id")) or identity.pci_address(_text(gpu, "pci/pci_bus_id")),
+        pci_id=f"10de:{pci_id[1].lower()}" if pci_id else None,
+        uuid=identity.uuid(gpu.findtext("uuid")),
+        serial=identity.serial(gpu.findtext("serial")),
+        is_partitioned=_text(gpu, "mig_mode/current_mig") == "Enabled",
+        instances=[instance for each in gpu.iterfind("mig_devices/mig_device") for instance in _instance(each)],
+        processes=[_process(each) for each in gpu.iterfind("processes/process_info")],
+    )
+
+
+def _instance(mig: Element) -> Iterator[Instance]:
+    gpu_instance = _number(mig, "gpu_instance_id")
+    if gpu_instance is None:
+        return
+    counts = {kind: _number(mig, f"device_attributes/shared/{name}") for kind, name in _ENGINES.items()}
+    engines = {kind: count for kind, count in counts.items() if count is not None}
+    yield Instance(gpu_instance, _memory(mig), engines, identity.uuid(mig.findtext("uuid")))
+
+
+def _process(info: Element) -> Process:
+    instance = _number(info, "gpu_instance_id")
+    pid = _text(info, "pid")
+    return Process(
+        instance, pid if _NUMBER.fullmatch(pid) else "unknown", _text(info, "type"), info.findtext("process_name")
+    )
+
+
+def _fabric(gpu: Element) -> str | None:
+    """Give cluster and clique of the NVLink fabric that a GPU has joined; all zeros mean none beyond the node."""
+    cluster, clique = identity.uuid(gpu.findtext("fabric/clusterUuid")), _number(gpu, "fabric/cliqueId")
+    is_joined = _text(gpu, "fabric/state") == "Completed" and clique is not None and cluster
+    return f"{cluster}.{clique}" if is_joined and cluster and cluster.strip("0-") else None
+
+
+def _node_fields(text: str, cards: list[Card], fabrics: dict[int, str]) -> dict[str, dict[str, str]]:
+    driver = {_DRIVER_KEYS[key]: version for key, version in _VERSION.findall(text)}
+    cliques = set(fabrics.values())
+    is_one = len(cliques) == 1 and len(fabrics) == len(cards)
+    # The label that NVIDIA's feature discovery and DRA driver give such a node.
+    return {"driver": driver, "labels": {"nvidia.com/gpu.clique": cliques.pop()} if is_one else {}}
+
+
+def _add_islands(reading: Reading, fabrics: dict[int, str]) -> None:
+    """Join the GPUs of one clique; of others the log says nothing."""
+    links = {(a, b): True for a in fabrics for b in fabrics if a < b and fabrics[a] == fabrics[b]}
+    whole = {device["id"]: device for device in reading.devices if "partition" not in device}
+    for first, islands in islands_of(sorted(fabrics.keys() & whole.keys()), links).items():
+        if islands:
+            whole[first]["islands"] = islands
+
+
+def _check_count(text: str, found: int, reading: Reading) -> None:
+    attached = _ATTACHED.search(text)
+    expected = int(attached[1]) if attached else text.count(_PRODUCT)
+    if expected != found:
+        what = f"the log tells of {expected} GPUs, {found} were read; indices count those that are printed"
+        reading.note("TRUNCATED", what)
+
+
+def _memory(element: Element) -> int | None:
+    match = _MIB.fullmatch(_text(element, "fb_memory_usage/total"))
+    return int(match[1]) or None if match else None
+
+
+def _number(element: Element, path: str) -> int | None:
+    text = _text(element, path)
+    return int(text) if _NUMBER.fullmatch(text) else None
+
+
+def _text(element: Element, path: str) -> str:
+    return (element.findtext(path) or "").strip()
