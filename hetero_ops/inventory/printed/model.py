@@ -1,6 +1,7 @@
 """From the product strings that a tool prints, and the memory beside them, to one SKU or to what is known without."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 from hetero_ops.gap.profile import Profile
 from hetero_ops.inventory.printed.reading import Device, Reading
@@ -38,8 +39,8 @@ def describe(
     profile = _settle(common, memory_mib, is_cut=is_cut)
     known = {"product": product, "memory_mib": memory_mib}
     if profile is None:
-        skus = dict.fromkeys(profile.sku for profiles in ([common] if common else sets) for profile in profiles)
-        _note_doubt(reading, gpu, names[0], list(skus), is_cut=is_cut)
+        left = [profile for profile in common if is_fitting(profile, memory_mib)] or common or chain(*sets)
+        _note_doubt(reading, gpu, names[0], list(dict.fromkeys(profile.sku for profile in left)), is_cut=is_cut)
         return reading.unknown(model=None if is_cut else product, **known)
     if is_cut:
         what = f"{product!r} is cut; by its beginning and {memory_mib} MiB it is taken as {profile.sku}"
