@@ -12,6 +12,8 @@ _BEGIN = re.compile(r"(GPU|CPU):\s*([0-9]{1,6})")
 _KEY = re.compile(r"[A-Z][A-Z0-9_ ]{0,60}")
 _INDEX = re.compile(r"[0-9]{1,6}")
 _MAX_DEPTH = 16
+# What tells one GPU from the others.
+_OWN_KEYS = ("bdf", "bus.bdf", "asic.asic_serial", "asic.oam_id", "kfd_id")
 
 
 @dataclass(slots=True)
@@ -30,7 +32,7 @@ def records_of_text(text: str, reading: Reading) -> list[Record]:
     """Read blocks that begin with `GPU: 0`, with sections of indented `KEY: value` lines."""
     records: dict[int, Record] = {}
     record: Record | None = None
-    section = ""
+    section = ""  # with a dot at its end
     for line, row in numbered_lines(text):
         key, colon, value = (part.strip() for part in row.partition(":"))
         begin = _BEGIN.fullmatch(row.strip())
@@ -41,7 +43,7 @@ def records_of_text(text: str, reading: Reading) -> list[Record]:
         elif record is None:
             reading.left_over(line, "of no GPU, or of one that was read before")
         elif value:
-            record.values.setdefault(f"{section}{_word(key)}", value)
+            record = _put(record, f"{section}{_word(key)}", value, line, reading)
         else:
             section = f"{_word(key)}."
     return [record for record in records.values() if record.values]
@@ -78,6 +80,15 @@ def _begin(records: dict[int, Record], begin: re.Match[str], line: int, reading:
         reading.left_over(line, "a GPU that was read before; the first counts")
         return None
     return records.setdefault(index, Record(index))
+
+
+def _put(record: Record, key: str, value: str, line: int, reading: Reading) -> Record | None:
+    """Put a value into a block. A second name in it means that the first line of the next GPU was lost."""
+    if record.values.setdefault(key, value) == value or key not in _OWN_KEYS:
+        return record
+    reading.left_over(line, f"another {key} of one GPU; its block is left out")
+    record.values.clear()
+    return None
 
 
 def _word(key: str) -> str:

@@ -14,12 +14,12 @@ TITLE = re.compile(r"([A-Z][A-Z -]{1,30}) TABLE:")
 _ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _OLD_LINK = re.compile(r"link_type\.gpu_([0-9]{1,6})")
 _INDEX = re.compile(r"[0-9]{1,6}")
-_FABRIC = {"xgmi": True, "pcie": False}
-"""By the word for a link: whether it is a fabric. Other words say nothing of a link, as `self` and `n/a`."""
+_FABRIC = {"xgmi": True, "pcie": False, "self": False, "0": False}
+"""By the word for a link: whether it is a fabric. Other words say nothing, as `n/a`; the last two are of itself."""
 
 
 def is_fabric(word: str | None) -> bool | None:
-    """Tell whether a link is XGMI; `None` where the word says of no link."""
+    """Tell whether a link is XGMI; `None` where the word does not say."""
     return _FABRIC.get((word or "").lower())
 
 
@@ -39,7 +39,7 @@ def add_tables(reading: Reading, tables: dict[str, LinkTable]) -> None:
         (i, j): joined
         for i, one in enumerate(columns)
         for j, other in enumerate(columns)
-        if i != j and (joined := is_fabric(types.get((one, other)))) is not None
+        if (joined := is_fabric(types.get((one, other)))) is not None
     }
     _add(reading, {index: identity.pci_address(address) for index, address in enumerate(columns)}, links)
 
@@ -47,23 +47,27 @@ def add_tables(reading: Reading, tables: dict[str, LinkTable]) -> None:
 def add_records(reading: Reading, records: Sequence[Record]) -> None:
     """Add the GPUs of the JSON form, new (`links`) or old (`link_type` with `gpu_1` and so on)."""
     links: dict[tuple[int, int], bool] = {}
+    gpus = {record.gpu: identity.pci_address(record.get("bdf")) for record in records}
     for record in records:
-        for other, word in _words(record).items():
+        for other, (word, bdf) in _others(record).items():
             joined = is_fabric(word)
-            if other != record.gpu and joined is not None:
+            if joined is not None and reading.is_index(other, 1):
                 links[record.gpu, other] = joined
-    _add(reading, {record.gpu: identity.pci_address(record.get("bdf")) for record in records}, links)
+                gpus.setdefault(other, identity.pci_address(bdf))
+    _add(reading, gpus, links)
 
 
-def _words(record: Record) -> dict[int, str]:
-    words: dict[int, str] = {}
+def _others(record: Record) -> dict[int, tuple[str, str]]:
+    """Give the GPUs that an entry names, itself among them, with the word for the link and the address."""
+    others: dict[int, tuple[str, str]] = {}
     for key, value in record.values.items():
         old = _OLD_LINK.fullmatch(key)
         if old:
-            words[int(old[1])] = value
+            others[int(old[1])] = (value, "")
         elif key.startswith("links.") and key.endswith(".gpu") and _INDEX.fullmatch(value):
-            words[int(value)] = record.get(f"{key.removesuffix('.gpu')}.link_type")
-    return words
+            link = key.removesuffix(".gpu")
+            others[int(value)] = (record.get(f"{link}.link_type"), record.get(f"{link}.bdf"))
+    return others
 
 
 def _add(reading: Reading, gpus: dict[int, str | None], links: dict[tuple[int, int], bool]) -> None:

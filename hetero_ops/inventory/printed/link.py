@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 Links = Mapping[tuple[int, int], bool]
-"""By pair of device ids: whether a fabric joins the two. A pair of which nothing is known is absent."""
+"""By pair of device ids: whether a fabric joins the two. A pair of which nothing is known is absent.
+
+A device and itself are a pair that is not joined: it says that there is a row for the device.
+"""
 
 
 def islands_of(ids: Sequence[int], links: Links) -> dict[int, list[list[int]]]:
@@ -22,7 +25,7 @@ def islands_of(ids: Sequence[int], links: Links) -> dict[int, list[list[int]]]:
         seen.update(island)
         if len(island) > 1:
             islands[first] = [island]
-        elif all(_pair(first, other, links) is False for other in ids if other != first):
+        elif all(_pair(first, other, links) is False for other in ids if other != first or len(ids) == 1):
             islands[first] = []
     return islands
 

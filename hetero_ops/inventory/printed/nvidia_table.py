@@ -15,9 +15,16 @@ _SHAPE = re.compile(r"\|\s*NVIDIA-SMI\s|\|\s*GPU\s+Name\s|\|\s*GPU\s+GI\s+CI\s+M
 _VERSION = re.compile(r"(Driver|CUDA) Version:\s*([0-9]+(?:\.[0-9]+)+)")
 _DRIVER_KEYS = {"Driver": "nvidia", "CUDA": "cuda"}
 _BORDER = re.compile(r"[+|][-=+|\s]*")
-_SECTIONS = {"GPU Name": "cards", "MIG devices": "instances", "Processes": "processes"}
+_SECTIONS = {
+    "GPU Name": "cards",
+    "MIG devices": "instances",
+    "GPU GI CI MIG": "instances",
+    "Processes": "processes",
+    "GPU GI CI PID": "processes",
+    "GPU PID": "processes",
+}
 # The other lines of the headings, and what stands where there is nothing.
-_HEADINGS = ("NVIDIA-SMI ", "Fan Temp ", "GPU GI CI ", "GPU PID ", "ID ID ", "No ")
+_HEADINGS = ("NVIDIA-SMI ", "Fan Temp ", "ID ID ", "No ")
 _HEADING_ENDS = ("MIG M.", "ECC")
 _MEMORY = re.compile(r"[0-9]{1,9}MiB ?/ ?([0-9]{1,9})MiB")
 _NUMBER = re.compile(r"[0-9]{1,9}")

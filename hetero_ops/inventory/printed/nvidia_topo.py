@@ -122,6 +122,8 @@ def _row(line: str, heading: list[str], after: list[str]) -> Row | None:
     if not all(_is_link(link) for link in links.values()) or links.get(cells[0], _SELF) != _SELF:
         return None
     values = cells[1 + len(heading) :]
+    if any(map(_is_link, values)):
+        return None  # it is longer than a heading that was cut
     # With blanks for tabs an empty cell cannot be seen: then only a full row tells which is which.
     is_placed = is_tabbed or len(values) == len(after)
     return Row(links, dict(zip(after, values, strict=False)) if is_placed else {})
@@ -132,8 +134,8 @@ def _is_link(cell: str) -> bool:
 
 
 def _is_nvlink(link: str | None) -> bool | None:
-    """Tell whether a link is NVLink; `None` for no pair, or one whose cell was lost."""
-    return None if link in (None, _SELF) else link not in _PCIE
+    """Tell whether a link is NVLink; `None` where its cell was lost."""
+    return None if link is None else _NVLINK.fullmatch(link) is not None
 
 
 def _device(reading: Reading, index: int, row: Row | None, islands: list[list[int]] | None) -> Device:

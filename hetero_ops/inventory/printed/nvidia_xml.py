@@ -117,7 +117,16 @@ def _parse(part: _Part, reading: Reading) -> Element | None:
     if root is None or (root.findtext("product_name") is None and root.findtext("uuid") is None):
         reading.note("TRUNCATED", f"line {part.line}: a GPU without product_name and uuid; left out")
         return None
+    if _is_mixed(root):
+        reading.note("TRUNCATED", f"line {part.line}: lines of two GPUs with none between them; left out")
+        return None
     return root
+
+
+def _is_mixed(gpu: Element) -> bool:
+    """Tell whether an element says two things of one kind: the line that ends one GPU and begins the next was lost."""
+    said: dict[str, str] = {}
+    return any(said.setdefault(child.tag, "".join(child.itertext())) != "".join(child.itertext()) for child in gpu)
 
 
 def _card(index: int, gpu: Element) -> Card:

@@ -47,7 +47,7 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
     links = {
         (_index(one), _index(other)): joined
         for (one, other), word in types.items()
-        if one != other and (joined := is_fabric(word)) is not None
+        if (joined := is_fabric(word)) is not None
     }
     islands = islands_of(gpus, links)
     for index in gpus:

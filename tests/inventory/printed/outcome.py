@@ -14,7 +14,7 @@ def node(fragment: Fragment) -> dict[str, Any]:
 
 
 def devices(fragment: Fragment) -> list[dict[str, Any]]:
-    return node(fragment)["devices"]
+    return node(fragment).get("devices", [])
 
 
 def values(fragment: Fragment, key: str) -> list[Any]:

@@ -124,7 +124,7 @@ def test_mig_instances_stand_for_their_card() -> None:
     assert values(found, "slot") == [None] + ["0"] * 4
     assert values(found, "pci") == ["0000:41:00.0"] + ["0000:01:00.0"] * 4
     assert found.findings == ()
-    assert loaded(found).place("A100:1 where >=20GB").ok
+    assert loaded(found).place("A100/1g.20gb:4").ok
 
 
 def test_compute_instances_of_one_gpu_instance_are_one_device() -> None:
@@ -217,6 +217,14 @@ def test_a_damaged_gpu_leaves_the_others_readable() -> None:
     assert [finding.message for finding in found.findings] == [
         "line 13: the GPU that begins in line 9 ends or breaks here"
     ]
+
+
+def test_two_gpus_without_a_line_between_them_are_not_made_one() -> None:
+    text = log(gpu("01:00.0", inside="<uuid>a</uuid>"), gpu("02:00.0", inside="<uuid>b</uuid>"), gpu("03:00.0"))
+    found = read(text.replace('</gpu>\n<gpu id="02:00.0">\n', ""))
+
+    assert values(found, "pci") == ["0000:03:00.0"]
+    assert set(codes(found)) == {"TRUNCATED"}
 
 
 def test_of_two_logs_the_first_is_read() -> None:
