@@ -79,9 +79,11 @@ def test_a_damaged_paste_is_read_or_refused(test_data: Callable[[str], Path], da
     whole = outcome.devices(reader.read(file.read_text(), "n1", CATALOG))
     for device in found:
         assert any(is_less_of(device, other, folder) for other in [*whole, WHOLE_H100])
-        assert device.get("islands") != [] or {"id": device["id"], "islands": []}.items() <= whole[device["id"]].items()
+        assert device.get("islands") != [] or whole[device["id"]].get("islands") == []
     for island in islands(found):
-        assert any(island <= other for other in islands(whole))
+        # A log of XML numbers its GPUs by their place only, which a lost or repeated line shifts.
+        same = len(island) if folder == "nvidia-smi-xml" else len(island & islands(whole)[0])
+        assert len(island) == same <= len(islands(whole)[0])
     said = " ".join(plain(text).split())
     meant = {profile.sku for product in PRODUCTS if product in said for profile in CATALOG.candidates(product)}
     assert {device["sku"] for device in found} <= meant | {"unknown"}

@@ -66,7 +66,7 @@ def records_of_json(text: str, reading: Reading) -> list[Record]:
             reading.note("TEXT_LEFT_OVER", "an entry of the list that tells of no GPU")
         elif int(index) in records:
             reading.note("TEXT_LEFT_OVER", "it is there again; the first entry counts", int(index))
-        elif reading.is_index(int(index), 1):
+        elif reading.is_index(int(index)):
             records[int(index)] = Record(int(index), flat)
     return list(records.values())
 
@@ -74,7 +74,7 @@ def records_of_json(text: str, reading: Reading) -> list[Record]:
 def _begin(records: dict[int, Record], begin: re.Match[str], line: int, reading: Reading) -> Record | None:
     """Begin a block; of a GPU that was read before, or a CPU, there is none."""
     index = int(begin[2])
-    if begin[1] == "CPU" or not reading.is_index(index, line):
+    if begin[1] == "CPU" or not reading.is_index(index):
         return None
     if index in records and records[index].values:
         reading.left_over(line, "a GPU that was read before; the first counts")

@@ -51,7 +51,7 @@ def add_records(reading: Reading, records: Sequence[Record]) -> None:
     for record in records:
         for other, (word, bdf) in _others(record).items():
             joined = is_fabric(word)
-            if joined is not None and reading.is_index(other, 1):
+            if joined is not None and reading.is_index(other):
                 links[record.gpu, other] = joined
                 gpus.setdefault(other, identity.pci_address(bdf))
     _add(reading, gpus, links)

@@ -84,7 +84,7 @@ class _Table:
         section = next((name for title, name in _SECTIONS.items() if cells[0].startswith(title)), None)
         if section:
             self.section = section
-        elif not self._is_heading(cells) and not self._is_read(line, cells):
+        elif not self._is_heading(cells) and not self._is_read(cells):
             self.reading.left_over(line, "not understood")
 
     def check(self, *, has_modes: bool) -> None:
@@ -98,19 +98,19 @@ class _Table:
     def _is_heading(cells: list[str]) -> bool:
         return cells[0].startswith(_HEADINGS) or (not any(cells[:-1]) and cells[-1] in _HEADING_ENDS)
 
-    def _is_read(self, line: int, cells: list[str]) -> bool:
+    def _is_read(self, cells: list[str]) -> bool:
         if not any(cells):
             return True
         if self.section == "processes":
             return self._read_process(" ".join(cells).split())
         if self.section == "instances":
-            return self._read_instance(line, cells)
-        return self._read_card(line, cells)
+            return self._read_instance(cells)
+        return self._read_card(cells)
 
-    def _read_card(self, line: int, cells: list[str]) -> bool:
+    def _read_card(self, cells: list[str]) -> bool:
         words = cells[0].split()
         if len(words) > 1 and _NUMBER.fullmatch(words[0]) and words[-1] in _AFTER_NAME:
-            return self._begin_card(line, int(words[0]), " ".join(words[1:-1]), cells[1:])
+            return self._begin_card(int(words[0]), " ".join(words[1:-1]), cells[1:])
         card = self.current
         if card is None:
             return False
@@ -124,9 +124,9 @@ class _Table:
             return True
         return False
 
-    def _begin_card(self, line: int, index: int, product: str, cells: list[str]) -> bool:
+    def _begin_card(self, index: int, product: str, cells: list[str]) -> bool:
         self.current = None
-        if index in self.cards or not self.reading.is_index(index, line):
+        if index in self.cards or not self.reading.is_index(index):
             return False
         bus = cells[0].split() if cells else []
         pci = identity.pci_address(bus[0]) if bus else None
@@ -139,14 +139,14 @@ class _Table:
         self.rows.add((card.index, row))
         return is_first
 
-    def _read_instance(self, line: int, cells: list[str]) -> bool:
+    def _read_instance(self, cells: list[str]) -> bool:
         words = cells[0].split()
         if not words:
             return True  # the second row of an instance tells of its address window
         if len(words) != len(("GPU", "GI", "CI", "Dev")) or not all(map(_NUMBER.fullmatch, words)):
             return False
         index, gpu_instance = int(words[0]), int(words[1])
-        if not self.reading.is_index(index, line):
+        if not self.reading.is_index(index):
             return True
         counts = cells[-1].split()
         is_whole = len(counts) == len(_ENGINES) and all(map(_NUMBER.fullmatch, counts))

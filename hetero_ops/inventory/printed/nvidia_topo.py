@@ -36,7 +36,8 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
     """
     reading = Reading(node, "nvidia", catalog)
     matrix = read_matrix(text, reading)
-    gpus = {int(match[1]): label for label in matrix.labels() if (match := _GPU.fullmatch(label))}
+    labels = {int(match[1]): label for label in matrix.labels() if (match := _GPU.fullmatch(label))}
+    gpus = {index: label for index, label in labels.items() if reading.is_index(index)}
     if not gpus:
         raise unreadable("nvidia-smi topo -m", "nvidia-smi topo -m")
     links = {
@@ -89,17 +90,11 @@ def read_matrix(text: str, reading: Reading) -> Matrix:
             heading, after = _heading(row)
         elif label in heading or _GPU.fullmatch(label):
             found = None if label in rows else _row(row, heading, after)
-            if found is None or _is_above_limit(label, line, reading):
+            if found is None:
                 reading.left_over(line, "no row of the matrix, a damaged one, or one that was read before")
             else:
                 rows[label] = found
-    columns = [label for label in heading or () if not _is_above_limit(label, 1, reading)]
-    return Matrix(tuple(dict.fromkeys(columns)), rows)
-
-
-def _is_above_limit(label: str, line: int, reading: Reading) -> bool:
-    gpu = _GPU.fullmatch(label)
-    return gpu is not None and not reading.is_index(int(gpu[1]), line)
+    return Matrix(tuple(dict.fromkeys(heading or ())), rows)
 
 
 def _heading(line: str) -> tuple[list[str] | None, list[str]]:

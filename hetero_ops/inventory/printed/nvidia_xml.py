@@ -1,7 +1,7 @@
 """`nvidia-smi -q -x`: one XML element for each GPU."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
@@ -55,18 +55,11 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
             "XML with entities of its own", "give the output as printed", line=line_at(text, entities.start())
         )
     text = _first_log(text, reading)
-    cards, fabrics = [], {}
-    for index, part in enumerate(_parts(text)):
-        element = _parse(part, reading)
-        if element is None:
-            continue
-        card = _card(index, element)
-        cards.append(card)
-        if fabric := _fabric(element):
-            fabrics[index] = fabric
-    if not cards:
+    elements = _counted([_parse(part, reading) for part in _parts(text)], text, reading)
+    if not elements:
         raise unreadable("nvidia-smi -q -x", "nvidia-smi -q -x")
-    _check_count(text, len(cards), reading)
+    cards = [_card(index, element) for index, element in elements.items()]
+    fabrics = {index: fabric for index, element in elements.items() if (fabric := _fabric(element))}
     reading.fields |= _node_fields(text, cards, fabrics)
     add_cards(reading, cards)
     _add_islands(reading, fabrics)
@@ -121,6 +114,21 @@ def _parse(part: _Part, reading: Reading) -> Element | None:
         reading.note("TRUNCATED", f"line {part.line}: lines of two GPUs with none between them; left out")
         return None
     return root
+
+
+def _counted(parsed: Sequence[Element | None], text: str, reading: Reading) -> dict[int, Element]:
+    """Give the readable GPUs by index, which is their place in the log; one that is left out keeps its place.
+
+    Where as many are readable as the log counts, what is left out was none.
+    """
+    readable = [element for element in parsed if element is not None]
+    attached = _ATTACHED.search(text)
+    expected = int(attached[1]) if attached else text.count(_PRODUCT)
+    if expected == len(readable):
+        return dict(enumerate(readable))
+    what = f"the log tells of {expected} GPUs, {len(readable)} were read; indices count those that are printed"
+    reading.note("TRUNCATED", what)
+    return {index: element for index, element in enumerate(parsed) if element is not None}
 
 
 def _is_mixed(gpu: Element) -> bool:
@@ -184,14 +192,6 @@ def _add_islands(reading: Reading, fabrics: dict[int, str]) -> None:
     for first, islands in islands_of(sorted(fabrics.keys() & whole.keys()), links).items():
         if islands:
             whole[first]["islands"] = islands
-
-
-def _check_count(text: str, found: int, reading: Reading) -> None:
-    attached = _ATTACHED.search(text)
-    expected = int(attached[1]) if attached else text.count(_PRODUCT)
-    if expected != found:
-        what = f"the log tells of {expected} GPUs, {found} were read; indices count those that are printed"
-        reading.note("TRUNCATED", what)
 
 
 def _memory(element: Element) -> int | None:

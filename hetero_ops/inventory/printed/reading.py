@@ -37,7 +37,7 @@ class Reading:
     catalog: Catalog
     devices: list[Device] = field(default_factory=list)
     fields: dict[str, Any] = field(default_factory=dict)
-    _notes: dict[tuple[FindingCode, str], list[int]] = field(default_factory=dict)
+    _notes: dict[tuple[FindingCode, str], set[int]] = field(default_factory=dict)
     _left_over: dict[str, list[int]] = field(default_factory=dict)
 
     def note(self, code: FindingCode, what: str, gpu: int | None = None) -> None:
@@ -48,9 +48,9 @@ class Reading:
             what: what was seen, and what was made of it.
             gpu: the index of the GPU that it is about.
         """
-        gpus = self._notes.setdefault((code, what), [])
-        if gpu is not None and gpu not in gpus:
-            gpus.append(gpu)
+        gpus = self._notes.setdefault((code, what), set())
+        if gpu is not None:
+            gpus.add(gpu)
 
     def left_over(self, line: int, what: str) -> None:
         """Note a line that was not used."""
@@ -61,10 +61,10 @@ class Reading:
         device = {"sku": "unknown", "vendor": self.vendor, "class": "gpu"}
         return device | {key: value for key, value in known.items() if value is not None}
 
-    def is_index(self, index: int, line: int) -> bool:
+    def is_index(self, index: int) -> bool:
         """Tell whether a node can have a device of this index; note it when not."""
         if index >= MAX_DEVICES:
-            self.left_over(line, "a GPU of an index that no node has; left out")
+            self.note("TEXT_LEFT_OVER", "an index that no node has; left out", index)
         return index < MAX_DEVICES
 
     def fragment(self) -> Fragment:

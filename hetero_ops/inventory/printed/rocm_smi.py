@@ -40,7 +40,7 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
         reading.left_over(number, "no row of the table, or a damaged one")
     numa = _numa_nodes(text, reading)
     labels = {label for table in tables.values() for label in table.columns}
-    gpus = sorted({*numa, *(index for label in labels if reading.is_index(index := _index(label), 1))})
+    gpus = sorted({*numa, *(index for label in labels if reading.is_index(index := _index(label)))})
     if not gpus:
         raise unreadable("rocm-smi --showtopo", "rocm-smi --showtopo")
     types = tables.get(_LINK_TYPE, LinkTable()).cells
@@ -66,9 +66,9 @@ def tables_of(text: str) -> dict[str, LinkTable]:
 def _numa_nodes(text: str, reading: Reading) -> dict[int, int | None]:
     """Give the NUMA node of each GPU that the section names; `Numa Affinity` repeats it. -1 is unknown."""
     nodes: dict[int, int | None] = {}
-    for number, line in numbered_lines(text):
+    for _, line in numbered_lines(text):
         match = _NUMA.fullmatch(line.strip())
-        if match and reading.is_index(int(match[1]), number):
+        if match and reading.is_index(int(match[1])):
             node = int(match[2]) if _NUMA_NODE in line and int(match[2]) >= 0 else None
             nodes[int(match[1])] = node if nodes.get(int(match[1])) is None else nodes[int(match[1])]
     return nodes

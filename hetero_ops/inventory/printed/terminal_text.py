@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from hetero_ops.document.refusal import refusal
 
-_MAX_CHARACTERS = 16 * 1024 * 1024
+_MAX_CHARACTERS = 4 * 1024 * 1024
 _MAX_LINE_CHARACTERS = 4096
 # Enough to see what kind of output a text is, whatever prompt or banner stands before it.
 _SHAPE_CHARACTERS = 64 * 1024
