@@ -20,6 +20,7 @@ _LOG = re.compile(r"<nvidia_smi_log[\s>]")
 _GPU = re.compile(r"<gpu(?:\s[^<>]*)?>")
 _GPU_END = "</gpu>"
 _PRODUCT = "<product_name>"
+_OWN_TAGS = ("product_name", "uuid", "serial", "minor_number")
 _OWN_ENTITIES = re.compile(r"<!ENTITY|<!DOCTYPE[^<>]*\[")
 _MIB = re.compile(r"([0-9]{1,9}) ?MiB")
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -132,9 +133,8 @@ def _counted(parsed: Sequence[Element | None], text: str, reading: Reading) -> d
 
 
 def _is_mixed(gpu: Element) -> bool:
-    """Tell whether an element says two things of one kind: the line that ends one GPU and begins the next was lost."""
-    said: dict[str, str] = {}
-    return any(said.setdefault(child.tag, "".join(child.itertext())) != "".join(child.itertext()) for child in gpu)
+    """Tell whether an element has two names: the lines that end one GPU and begin the next were lost."""
+    return any(len({child.text for child in gpu.iterfind(tag)}) > 1 for tag in _OWN_TAGS)
 
 
 def _card(index: int, gpu: Element) -> Card:
@@ -173,8 +173,9 @@ def _process(info: Element) -> Process:
 def _fabric(gpu: Element) -> str | None:
     """Give cluster and clique of the NVLink fabric that a GPU has joined; all zeros mean none beyond the node."""
     cluster, clique = identity.uuid(gpu.findtext("fabric/clusterUuid")), _number(gpu, "fabric/cliqueId")
-    is_joined = _text(gpu, "fabric/state") == "Completed" and clique is not None and cluster
-    return f"{cluster}.{clique}" if is_joined and cluster and cluster.strip("0-") else None
+    if _text(gpu, "fabric/state") != "Completed" or clique is None:
+        return None
+    return f"{cluster}.{clique}" if cluster and cluster.strip("0-") else None
 
 
 def _node_fields(text: str, cards: list[Card], fabrics: dict[int, str]) -> dict[str, dict[str, str]]:
