@@ -24,14 +24,14 @@ _PLAIN = re.compile(r"[!#-+\--Z^-z|~]{1,512}")  # printable ASCII without quotes
 _SOFTWARE = re.compile(r"[a-z0-9][a-z0-9._+-]{0,31}")
 
 
-def tflops(text: str) -> float:
+def compute_tflops(text: str) -> float:
     """A rate in TFLOPS, up to three decimals."""
     if _AMOUNT.fullmatch(text) and 0 < float(text) <= MAX_TFLOPS:
         return float(text)
     raise ValueError(f"{quoted(text)} is not a rate in TFLOPS; write a positive number such as 400")
 
 
-def format_tflops(rate: float) -> str:
+def format_compute_tflops(rate: float) -> str:
     """A rate, without trailing zeros."""
     return f"{rate:.3f}".rstrip("0").rstrip(".")
 

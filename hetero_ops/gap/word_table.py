@@ -78,7 +78,7 @@ WORDS: tuple[Word, ...] = (
         "link>=600GB/s", "link bandwidth of a device, all directions added",
     ),
     Word(
-        "compute", ">=", "compute_floor_tflops", "compute floor", value.tflops, value.format_tflops,
+        "compute", ">=", "compute_floor_tflops", "compute floor", value.compute_tflops, value.format_compute_tflops,
         "compute>=400", "dense peak in the asked precision, TFLOPS",
     ),
     Word(

@@ -56,5 +56,5 @@ def _slices(instance: Instance, parts: int, profile: Profile) -> int | None:
     most = profile.max_partitions if profile.partitioning == "mig" else None
     if most is None or parts == _MEMORY_PARTS:
         return most
-    engines = instance.engines.get(_ENGINES_LIKE_SLICES.get(profile.compute_target, ""), 0)
+    engines = instance.engines.get(_ENGINES_LIKE_SLICES.get(profile.compute_target or "", ""), 0)
     return engines if 0 < engines <= most else None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
+from hetero_ops.document.refusal import refusal
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.fragment import Fragment
 from hetero_ops.inventory.printed import identity
@@ -14,7 +15,6 @@ from hetero_ops.inventory.printed.mig import Instance
 from hetero_ops.inventory.printed.nvidia_card import Card, Process, add_cards
 from hetero_ops.inventory.printed.reading import MAX_DEVICES, Reading, unreadable
 from hetero_ops.inventory.printed.terminal_text import line_at, plain, shape
-from hetero_ops.document.refusal import refusal
 
 _LOG = re.compile(r"<nvidia_smi_log[\s>]")
 _GPU = re.compile(r"<gpu(?:\s[^<>]*)?>")

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from hetero_ops.document.refusal import refusal
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.words import Vendor
 from hetero_ops.inventory.finding import Finding, FindingCode
 from hetero_ops.inventory.fragment import Fragment
-from hetero_ops.document.refusal import refusal
 
 Device = dict[str, Any]
 """A device of the fleet document."""
