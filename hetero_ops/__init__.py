@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         UnknownDevice,
         UnknownHold,
     )
+    from hetero_ops.gap.affinity import Affinity
     from hetero_ops.gap.catalog import Catalog
     from hetero_ops.gap.choice import Choice
     from hetero_ops.gap.profile import Profile
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 # Where each public name lives. Loaded on first use: hosts import this package at every start.
 _HOMES = {
+    "Affinity": "gap.affinity",
     "Catalog": "gap.catalog",
     "Choice": "gap.choice",
     "Decision": "placement.decision",
@@ -43,6 +45,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Affinity",
     "Catalog",
     "Choice",
     "Decision",

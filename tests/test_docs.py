@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 SESSION = re.compile(r"^```console\n\$ hetero-ops ([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 YAML = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PRINTS = re.compile(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 SESSIONS = [(page.name, *found) for page in PAGES for found in SESSION.findall(page.read_text())]
 
@@ -36,6 +37,16 @@ def test_the_python_example_runs(monkeypatch, capsys):
     example = next(code for code in PYTHON.findall((ROOT / "README.md").read_text()) if "Fleet.load" in code)
     exec(compile(example, "README.md", "exec"), {})  # noqa: S102 - our own text
     assert capsys.readouterr().out.startswith("True placed ['tune-")
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if PRINTS.search(page.read_text())], ids=lambda page: page.name
+)
+def test_python_prints_what_the_page_shows(page, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    for code, output in PRINTS.findall(page.read_text()):
+        exec(compile(code, page.name, "exec"), {})  # noqa: S102 - our own text
+        assert capsys.readouterr().out == output
 
 
 def test_the_fleet_example_loads(tmp_path):

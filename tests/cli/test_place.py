@@ -52,6 +52,15 @@ def test_each_verdict_has_its_exit_code(command, request_, code, verdict):
     assert result.out.startswith(verdict)
 
 
+def test_the_classic_policy_prefers_speed(command):
+    request = ("place", "gpu:1 bf16", "--fleet", MIXED, "--json")
+    classic, aware = (json.loads(command(*request, "--policy", policy).out) for policy in ("classic", "aware"))
+    assert (classic["policy"], aware["policy"]) == ("classic", "aware")
+    assert (classic["granted"]["sku"], aware["granted"]["sku"]) == ("MI300X", "L4")
+    assert classic["terms"][0]["why"].startswith("affinity: compute ")
+    assert aware["terms"][0]["why"] == "no need stated"
+
+
 def test_strict_takes_degraded_as_impossible(command):
     assert command("place", TRAIN, "--fleet", MIXED, "--strict").code == 69
 

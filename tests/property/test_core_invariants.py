@@ -150,17 +150,19 @@ def test_nothing_is_ever_given_twice(data: st.DataObject) -> None:
     assert +start == start
 
 
+@pytest.mark.parametrize("policy", ["aware", "classic"])
 @given(DATA)
-def test_a_score_is_the_sum_of_its_points(data: st.DataObject) -> None:
+def test_a_score_is_the_sum_of_its_points(policy: str, data: st.DataObject) -> None:
     _, fleet, asked = draw_case(data)
     for requirement in asked:
-        for choice in fleet.explain(requirement)["choices"]:
+        for choice in fleet.explain(requirement, policy=policy)["choices"]:
             for candidate in choice["candidates"]:
                 terms = candidate["terms"]
                 assert all(0 <= term["value"] <= 1 for term in terms)
                 assert all(abs(t["value"] * t["weight"] - t["points"]) < 0.02 for t in terms)
                 assert sum(term["weight"] for term in terms) == pytest.approx(100, abs=1e-3)
-                assert sum(term["points"] for term in terms) == pytest.approx(candidate["score"], abs=3e-4)
+                points = sum(part["points"] for part in [*terms, *candidate["penalties"]])
+                assert min(max(points, 0), 100) == pytest.approx(candidate["score"], abs=3e-4)
                 assert 0 <= candidate["score"] <= 100
                 names = [term["name"] for term in terms]
                 assert ("topology" in names) == (len(candidate["devices"]) > 1)

@@ -5,12 +5,16 @@
 mod sample;
 
 use hetero_core::fragmentation_report::report;
-use hetero_core::{Decision, Fleet, Question, place};
+use hetero_core::{Decision, Fleet, Policy, Question, place};
 use proptest::prelude::*;
 use sample::{any_nodes, any_request, document, fleet, profiles};
 
 fn ask(fleet: &Fleet, request: &hetero_core::Request) -> Decision {
-    place(fleet, request, &Question::default()).expect("the default question is valid")
+    judged(fleet, request, Policy::default())
+}
+
+fn judged(fleet: &Fleet, request: &hetero_core::Request, policy: Policy) -> Decision {
+    place(fleet, request, &Question { policy, ..Question::default() }).expect("the question is valid")
 }
 
 fn bytes(decision: &Decision) -> String {
@@ -27,7 +31,9 @@ proptest! {
             shuffled.reverse();
         }
         let (a, b) = (fleet(&nodes), fleet(&shuffled));
-        prop_assert_eq!(bytes(&ask(&a, &request)), bytes(&ask(&b, &request)));
+        for policy in Policy::ALL {
+            prop_assert_eq!(bytes(&judged(&a, &request, policy)), bytes(&judged(&b, &request, policy)));
+        }
         prop_assert_eq!(report(&a), report(&b));
     }
 
@@ -62,12 +68,15 @@ proptest! {
 
     #[test]
     fn terms_stay_between_zero_and_one_and_add_up(nodes in any_nodes(), request in any_request()) {
-        if let Decision::Placement(placement) = ask(&fleet(&nodes), &request) {
-            prop_assert!(placement.terms.iter().all(|term| (0.0..=1.0).contains(&term.value)));
-            let points: f64 = placement.terms.iter().map(|term| term.points).sum();
-            let weights: f64 = placement.terms.iter().map(|term| term.weight).sum();
-            prop_assert!((points - placement.score).abs() < 1e-3);
-            prop_assert!((weights - 100.0).abs() < 1e-3);
+        for policy in Policy::ALL {
+            if let Decision::Placement(placement) = judged(&fleet(&nodes), &request, policy) {
+                prop_assert!(placement.terms.iter().all(|term| (0.0..=1.0).contains(&term.value)));
+                let points: f64 = placement.terms.iter().map(|term| term.points).sum();
+                let penalties: f64 = placement.penalties.iter().map(|penalty| penalty.points).sum();
+                let weights: f64 = placement.terms.iter().map(|term| term.weight).sum();
+                prop_assert!(((points + penalties).clamp(0.0, 100.0) - placement.score).abs() < 1e-3);
+                prop_assert!((weights - 100.0).abs() < 1e-3);
+            }
         }
     }
 

@@ -14,7 +14,7 @@ pub(crate) fn profiles() -> Profiles {
             "sku": sku, "vendor": "acme", "class": "gpu", "model": sku, "memory_mib": gib * 1024,
             "bandwidth_mbps": 2_000_000, "rates": {"bf16": bf16}, "precisions": {"bf16": "native", "fp8": "unsupported"},
             "efficiency": {}, "default_efficiency": 0.75, "interconnect": link, "interconnect_topology": shape,
-            "interconnect_mbps": pair, "pair_mbps": pair, "tdp_mw": null, "max_per_node": 8, "scaleup_domain": 8
+            "interconnect_mbps": pair, "pair_mbps": pair, "tdp_mw": 100_000, "max_per_node": 8, "scaleup_domain": 8
         })
     };
     let entries = [
@@ -62,7 +62,8 @@ pub(crate) fn any_nodes() -> impl Strategy<Value = Vec<Value>> {
     let used_quarters = prop::collection::vec(0u16..=4, 0..=8);
     let is_cordoned = prop::bool::weighted(0.1);
     let cpu_milli = prop::option::of(0u64..=64_000);
-    let node = (sku, used_quarters, any::<bool>(), is_cordoned, cpu_milli).prop_map(node);
+    let power_budget_mw = prop::option::of(0u64..=800_000);
+    let node = (sku, used_quarters, any::<bool>(), is_cordoned, cpu_milli, power_budget_mw).prop_map(node);
     prop::collection::vec(node, 1..6).prop_map(|mut nodes| {
         for (i, node) in nodes.iter_mut().enumerate() {
             node["name"] = json!(format!("n{i}"));
@@ -71,8 +72,11 @@ pub(crate) fn any_nodes() -> impl Strategy<Value = Vec<Value>> {
     })
 }
 
-fn node((sku, used_quarters, says_numa, is_cordoned, cpu_milli): (&str, Vec<u16>, bool, bool, Option<u64>)) -> Value {
-    let mut node = json!({"state": if is_cordoned { "cordoned" } else { "active" }, "cpu_milli": cpu_milli});
+type Drawn<'a> = (&'a str, Vec<u16>, bool, bool, Option<u64>, Option<u64>);
+
+fn node((sku, used_quarters, says_numa, is_cordoned, cpu_milli, power_budget_mw): Drawn<'_>) -> Value {
+    let state = if is_cordoned { "cordoned" } else { "active" };
+    let mut node = json!({"state": state, "cpu_milli": cpu_milli, "power_budget_mw": power_budget_mw});
     if !used_quarters.is_empty() {
         let numa: Vec<Option<usize>> = (0..used_quarters.len()).map(|id| says_numa.then_some(id / 4)).collect();
         node["devices"] = json!([{"sku": sku, "count": numa.len(), "numa": numa}]);
