@@ -69,7 +69,9 @@ def _or_newer(named: tuple[Profile, ...], catalog: Catalog) -> tuple[Profile, ..
 
 def _cut_into(partition: str, found: tuple[Profile, ...], name: ModelName) -> tuple[Profile, ...]:
     """Those that have the partition, or of whose partitions nothing is known."""
-    fitting = tuple(profile for profile in found if _has(profile, partition) is not False)
+    # Among all models of a vendor there are some of whose partitions nothing is known; they cannot vouch for a name.
+    doubt = (True,) if name.name == "*" else (True, None)
+    fitting = tuple(profile for profile in found if _has(profile, partition) in doubt)
     if found and not fitting:
         valid = list(dict.fromkeys(part.name for profile in found for part in profile.partitions))
         what = f"{name.name!r} has no partition {partition!r}"

@@ -252,7 +252,9 @@ def test_an_explanation_adds_up(data: st.DataObject) -> None:
             assert stages["candidates"] == len(choice["candidates"])
             scores = [candidate["score"] for candidate in choice["candidates"]]
             assert scores == sorted(scores, reverse=True)
-        fitting = [i for i, choice in enumerate(explanation["choices"]) if choice["candidates"]]
+        least = [choice.min_score or 0 for choice in requirement.choices]
+        best_scores = [max((c["score"] for c in choice["candidates"]), default=-1) for choice in explanation["choices"]]
+        fitting = [i for i, best_score in enumerate(best_scores) if best_score >= least[i]]
         if isinstance(decision, Placement):
             assert decision.choice_index == fitting[0]
             best = explanation["choices"][fitting[0]]["candidates"][0]

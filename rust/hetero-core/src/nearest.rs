@@ -3,11 +3,12 @@
 use crate::decision::{Change, Nearest, Reason};
 use crate::filter;
 use crate::fleet::Fleet;
+use crate::place::{Question, best_of_fleet};
 use crate::reason::refusal;
 use crate::request::{Choice, Request};
 
 /// The nearest miss among the reasons, with changes that were tried out on the fleet as it is.
-pub(crate) fn nearest(fleet: &Fleet, request: &Request, reasons: &[Reason]) -> Option<Nearest> {
+pub(crate) fn nearest(fleet: &Fleet, request: &Request, question: &Question, reasons: &[Reason]) -> Option<Nearest> {
     // Passing reasons before permanent ones, then the largest part of what was asked, then the nearer filter.
     let mut best: Option<&Reason> = None;
     for reason in reasons {
@@ -16,8 +17,7 @@ pub(crate) fn nearest(fleet: &Fleet, request: &Request, reasons: &[Reason]) -> O
         }
     }
     let reason = best?;
-    let changes =
-        request.choices.iter().enumerate().flat_map(|(index, choice)| changes(fleet, request, index, choice)).collect();
+    let changes = (0..request.choices.len()).flat_map(|index| changes(fleet, request, question, index)).collect();
     Some(Nearest {
         choice: reason.choice.clone(),
         node: reason.nodes.first()?.clone(),
@@ -37,37 +37,39 @@ fn key(reason: &Reason) -> (bool, u64, crate::codes::Code) {
     (!reason.is_permanent, share.min(1000), reason.code)
 }
 
-fn changes(fleet: &Fleet, request: &Request, index: usize, choice: &Choice) -> Vec<Change> {
+fn changes(fleet: &Fleet, request: &Request, question: &Question, index: usize) -> Vec<Change> {
+    let choice = &request.choices[index];
     let fits = |choice: &Choice| fits(fleet, request, index, choice);
-    let change = |clause: &str, to: Option<u64>, text: String| Change {
-        choice_index: index,
-        clause: clause.to_owned(),
-        to,
-        text,
-    };
     let label = &choice.label;
     let mut found = Vec::new();
-    if choice.link.is_some() && fits(&Choice { link: None, ..choice.clone() }) {
-        found.push(change("link", None, format!("{label}: drop the link word")));
+    let mut offer = |clause: &str, to: Option<u64>, text: String, changed: Choice| {
+        let is_placed =
+            || best_of_fleet(fleet, request, index, &changed, question).is_some_and(|b| b.is_good(&changed));
+        if changed.min_score.is_none() || is_placed() {
+            let text = format!("{label}: {text}");
+            found.push(Change { choice_index: index, clause: clause.to_owned(), to, text });
+        }
+    };
+    let unlinked = Choice { link: None, ..choice.clone() };
+    if choice.link.is_some() && fits(&unlinked) {
+        offer("link", None, "drop the link word".to_owned(), unlinked);
     }
     if let Some(count) = most(choice, fits) {
-        found.push(change(
-            "count",
-            Some(u64::from(count)),
-            format!("{label}: ask for {count} instead of {}", choice.count),
-        ));
+        let text = format!("ask for {count} instead of {}", choice.count);
+        offer("count", Some(u64::from(count)), text, choice.with_count(count));
     }
-    if !choice.precisions.is_empty() && fits(&Choice { precisions: Vec::new(), ..choice.clone() }) {
-        found.push(change("precisions", None, format!("{label}: drop the precision")));
+    let imprecise = Choice { precisions: Vec::new(), ..choice.clone() };
+    if !choice.precisions.is_empty() && fits(&imprecise) {
+        offer("precisions", None, "drop the precision".to_owned(), imprecise);
     }
     if let (Some(floor), Some(mib)) = (choice.memory_floor_mib, highest_floor(fleet, choice, fits)) {
-        let text = format!("{label}: lower the memory floor from {} to {}", shown(floor), shown(mib));
-        found.push(change("memory_floor_mib", Some(mib), text));
+        let text = format!("lower the memory floor from {} to {}", shown(floor), shown(mib));
+        offer("memory_floor_mib", Some(mib), text, Choice { memory_floor_mib: Some(mib), ..choice.clone() });
     }
     found
 }
 
-/// Whether a variation of a choice fits anywhere now.
+/// Whether a variation of a choice fits anywhere now, whatever it scores.
 pub(crate) fn fits(fleet: &Fleet, request: &Request, index: usize, choice: &Choice) -> bool {
     let fit = filter::kinds_of(fleet, request, index, choice);
     let mut nodes = fleet.states().representatives_of(|node| filter::elsewhere(fleet.node(node), choice).is_none());

@@ -57,7 +57,7 @@ impl Best {
     }
 
     /// Whether the score is what the choice asks for.
-    fn is_good_enough(&self, choice: &Choice) -> bool {
+    pub(crate) fn is_good(&self, choice: &Choice) -> bool {
         choice.min_score.is_none_or(|least| self.total >= f64::from(least))
     }
 
@@ -98,14 +98,14 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
     let mut reasons = Vec::new();
     for index in 0..request.choices.len() {
         let choice = &largest_that_fits(fleet, request, index);
-        let fit = filter::kinds_of(fleet, request, index, choice);
-        match best_of_fleet(fleet, choice, &fit, question) {
-            Some(best) if best.is_good_enough(choice) => {
+        match best_of_fleet(fleet, request, index, choice, question) {
+            Some(best) if best.is_good(choice) => {
                 let placement = placement(fleet, request, question, index, choice, &best, reasons);
                 return Ok(Decision::Placement(Box::new(placement)));
             }
             best => {
                 let low = best.map(|best| best.too_low(choice));
+                let fit = filter::kinds_of(fleet, request, index, choice);
                 reasons.extend(gather(fleet, index, choice, &refusals(fleet, choice, &fit, low)));
             }
         }
@@ -117,7 +117,7 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
         policy: question.policy.word().to_owned(),
         nodes: Vec::new(),
         devices: Vec::new(),
-        nearest: nearest(fleet, request, &reasons),
+        nearest: nearest(fleet, request, question, &reasons),
         reasons,
         mix: fleet.mix().document.source.clone(),
         reserved: false,
@@ -143,7 +143,14 @@ pub(crate) fn largest_that_fits<'a>(fleet: &Fleet, request: &'a Request, index: 
 }
 
 /// The best candidate of all nodes; one node stands for all that are in the same state.
-fn best_of_fleet(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], question: &Question) -> Option<Best> {
+pub(crate) fn best_of_fleet(
+    fleet: &Fleet,
+    request: &Request,
+    index: usize,
+    choice: &Choice,
+    question: &Question,
+) -> Option<Best> {
+    let fit = &filter::kinds_of(fleet, request, index, choice);
     let mut best: Option<Best> = None;
     for node in fleet.states().representatives_of(|node| filter::elsewhere(fleet.node(node), choice).is_none()) {
         if let Some(here) = best_of_node(fleet, node, choice, fit, question)

@@ -1,0 +1,218 @@
+"""Every clause of a choice, and the reason that it gives when nothing meets it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from hetero_ops.errors import InvalidDocument, InvalidRequirement
+from hetero_ops.gap.requirement import AnyRequirement
+from hetero_ops.placement.decision import Placement
+from hetero_ops.placement.fleet import Fleet
+
+JSON = dict[str, Any]
+
+H100: JSON = {"sku": "H100-SXM5-80GB", "count": 8, "numa": [0, 0, 0, 0, 1, 1, 1, 1]}
+NODES: list[JSON] = [
+    {
+        "name": "nv",
+        "pool": "train",
+        "cpu_milli": 64000,
+        "memory_mib": 1 << 20,
+        "labels": {"rack": "r1", "zone": "a"},
+        "driver": {"nvidia": "570.86.15"},
+        "runtime": ["cudnn", "nccl"],
+        "rdma": ["ib"],
+        "devices": [H100],
+    },
+    {"name": "mig", "devices": [{"sku": "H100-SXM5-80GB", "partition": "1g.10gb", "count": 7}]},
+    {"name": "amd", "pool": "train", "driver": {"amd": "6.4"}, "devices": [{"sku": "MI300X", "count": 8}]},
+    {"name": "edge", "devices": [{"sku": "L4", "count": 2}, {"sku": "Gaudi3-HL-325L", "count": 1}]},
+    {"name": "tpu", "devices": [{"sku": "TPU-v5e", "count": 4}]},
+    {"name": "host", "cpu_milli": 8000, "memory_mib": 65536},
+]
+
+
+def fleet(*nodes: JSON, **cluster: Any) -> Fleet:
+    pools = [{"name": "train", "price": {"H100-SXM5-80GB": 2.1}}]
+    clusters = [{"name": "west", "region": "eu-west", "pools": pools, "nodes": list(nodes or NODES), **cluster}]
+    return Fleet.from_document({"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": clusters})
+
+
+def codes(requirement: AnyRequirement, on: Fleet) -> dict[str, str]:
+    """The reason of each node."""
+    told = json.loads(on.place(requirement).to_json())
+    return {node: reason["code"] for reason in told["reasons"] for node in reason["nodes"]}
+
+
+REASONS = [
+    ("gpu:99", "host", "NOT_OFFERED"),
+    ("amd:99", "nv", "VENDOR_MISMATCH"),
+    ("MI300X:99", "nv", "MODEL_MISMATCH"),
+    ("H100/1g.10gb:99", "nv", "MIG_PROFILE_MISSING"),
+    ("H100/3g.40gb", "mig", "MIG_PROFILE_MISSING"),
+    ("gpu:0.5 share=mig >=100GB", "nv", "SHARING_FORBIDDEN"),
+    ("gpu:0.5 share=mps >=500GB", "amd", "SHARING_FORBIDDEN"),
+    ("tpu:2", "tpu", "SHARING_FORBIDDEN"),
+    ("tpu:0.5", "tpu", "SHARING_FORBIDDEN"),
+    ("gpu:..20GB", "nv", "MEMORY_TOO_LARGE"),
+    ("gpu >=500GB", "nv", "MEMORY_TOO_SMALL"),
+    ("gpu:9 mem=gddr", "nv", "MEMORY_TYPE"),
+    ("gpu:99 confidential", "amd", "CONFIDENTIAL_UNSUPPORTED"),
+    ("gpu fp4", "nv", "PRECISION_UNSUPPORTED"),
+    ("gpu:8 xgmi >=500GB", "nv", "MEMORY_TOO_SMALL"),
+    ("gpu:9 xgmi", "nv", "LINK_CLASS"),
+    ("gpu link>=9TB/s", "nv", "LINK_BANDWIDTH"),
+    ("gpu compute>=9999", "nv", "COMPUTE_TOO_LOW"),
+    ("gpu bw>=9TB/s", "nv", "BANDWIDTH_TOO_LOW"),
+    ("gpu:8 power<=1kW", "nv", "POWER_BUDGET"),
+    ("gpu cost<=1/h", "nv", "COST_CEILING"),
+    ("gpu cost<=1/h", "amd", "COST_CEILING"),
+    ("gpu driver>=580", "nv", "DRIVER_TOO_OLD"),
+    ("gpu driver>=580", "edge", "DRIVER_TOO_OLD"),
+    ("gpu:8 label=rack:r2", "nv", "LOCATION"),
+    ("gpu:8 region=us-east", "nv", "LOCATION"),
+    ("gpu:8 cluster=east", "nv", "LOCATION"),
+    ("gpu:8 compliance=gdpr", "nv", "COMPLIANCE"),
+    ("gpu:8 data=s3://here", "nv", "DATA_LOCALITY"),
+    ("gpu:8 roce", "nv", "RDMA_MISSING"),
+    ("gpu:8 rdma >=100GB", "amd", "RDMA_MISSING"),
+    ("gpu:8 runtime=tensorrt", "nv", "RUNTIME_MISSING"),
+    ("gpu:8 runtime=cudnn >=100GB", "amd", "RUNTIME_MISSING"),
+    ("gpu:9", "nv", "COUNT_SHORT"),
+    ("H100:8 numa=require", "nv", "NUMA_SPLIT"),
+    ("MI300X:2 numa=require", "amd", "NUMA_SPLIT"),
+    ("cpu:99", "host", "CPU_SHORT"),
+    ("cpu:8 >=2TB", "host", "HOST_MEMORY_SHORT"),
+    ("H100:8 min_score=100", "nv", "SCORE_TOO_LOW"),
+]
+
+
+@pytest.mark.parametrize(("requirement", "node", "code"), REASONS)
+def test_what_is_not_met_says_why(requirement: str, node: str, code: str) -> None:
+    assert codes(requirement, fleet())[node] == code
+
+
+MET = [
+    ("gpu:8 mem=hbm driver>=570 runtime=cudnn/miopen,nccl rdma label=rack:r1,zone:a region=eu-west", "nv"),
+    ("gpu:8 ib cost<=17/h power<=5600W confidential", "nv"),
+    ("gpu:4 numa=require confidential", "nv"),
+    ("gpu:0.125 share=mig", "mig"),
+    ("gpu share=mig >=10GB", "mig"),
+    ("nvidia/*/1g.10gb:2", "mig"),
+    ("H100/1g.10gb compute>=100", "mig"),
+    ("gpu:0.5 share=mps mem=gddr", "edge"),
+    ("tpu:4", "tpu"),
+    ("gpu:16 | amd:8", "amd"),
+    ("tier-a:8 xgmi", "amd"),
+    ("gpu mem=gddr cluster=west", "edge"),
+]
+
+
+@pytest.mark.parametrize(("requirement", "node"), MET)
+def test_what_is_met_is_placed(requirement: str, node: str) -> None:
+    assert fleet().place(requirement).nodes == [node]
+
+
+def test_tags_admit_a_cluster() -> None:
+    tagged = fleet(tags={"compliance": ["gdpr", "hipaa"], "data": ["s3://eu"]})
+    assert tagged.place("gpu:8 compliance=gdpr data=s3://eu").verdict == "placed"
+
+
+def test_nodes_alike_but_for_their_labels_are_told_apart() -> None:
+    nodes = [{"name": name, "labels": {"rack": name}, "devices": [{"sku": "L4", "count": 1}]} for name in "abc"]
+    racks = fleet(*nodes)
+    assert [racks.place(f"gpu label=rack:{name}").nodes for name in "abc"] == [["a"], ["b"], ["c"]]
+    explained = racks.explain("gpu label=rack:b")["choices"][0]
+    assert [candidate["node"] for candidate in explained["candidates"]] == ["b"]
+    assert explained["stages"] == {"nodes": 3, "possible": 1, "candidates": 1}
+
+
+@pytest.mark.parametrize(("asked", "granted"), [("gpu:2..6 >=80GB", 6), ("H100:4..99", 8), ("L4:1..9", 2)])
+def test_a_range_takes_as_many_as_there_are(asked: str, granted: int) -> None:
+    decision = fleet().place(asked)
+    assert (decision.verdict, len(decision.devices)) == ("placed", granted)
+
+
+def test_a_range_that_nothing_meets_is_refused_by_its_lower_end() -> None:
+    told = json.loads(fleet().place("H100:9..12").to_json())
+    assert {(reason["code"], reason["want"]) for reason in told["reasons"]} >= {("COUNT_SHORT", 9)}
+
+
+def test_relative_speed_is_a_floor_for_later_choices() -> None:
+    # By dense BF16 peak times achieved efficiency MI300X is at 0.841 of H100 SXM.
+    without_nvidia = fleet(*NODES[2:])
+    assert without_nvidia.place("H100:8 | MI300X:8 perf>=0.84").nodes == ["amd"]
+    assert codes("H100:8 | MI300X:8 perf>=0.85", without_nvidia)["amd"] == "PERF_BELOW_FLOOR"
+    unknown: JSON = {"name": "odd", "devices": [{"sku": "unknown", "class": "gpu", "model": "XPU-1", "count": 1}]}
+    odd = fleet(*NODES, unknown)
+    assert odd.place("H100:99 | XPU-1 perf>=0.9").nodes == ["odd"]
+    strict: JSON = {"choices": ["H100:99", "XPU-1 perf>=0.9"], "degrade": {"on_unknown_perf": "reject"}}
+    assert codes(strict, odd)["odd"] == "PERF_UNKNOWN"
+
+
+def test_a_quantized_choice_asks_for_its_target_precision_and_memory() -> None:
+    decision = fleet().place("H100:99 fp8 | H100:8 quant=int8 where fp8")
+    assert isinstance(decision, Placement)
+    assert decision.precision == "int8"
+    asked: JSON = {"models": "L4", "count": 2, "footprint": {"weights": "70GB@bf16", "activations": "8GB"}}
+    assert codes(asked, fleet())["edge"] == "MEMORY_TOO_SMALL"  # 39 GB on each of two
+    assert fleet().place(asked | {"quantize": "int8"}).nodes == ["edge"]  # 21.5 GB
+
+
+def test_parallel_ranks_lie_in_one_island() -> None:
+    assert fleet().place({"models": "H100", "parallel": {"tp": 8}}).nodes == ["nv"]
+    assert codes({"models": "L4", "parallel": {"tp": 2}}, fleet())["edge"] == "LINK_CLASS"
+
+
+@pytest.mark.parametrize(("kind", "node"), [("training", "fast"), ("preprocess", "slow"), ("dev", "slow")])
+def test_the_kind_of_step_says_how_much_speed_is_a_gain(kind: str, node: str) -> None:
+    nodes: list[JSON] = [
+        {"name": "fast", "devices": [{"sku": "H100-SXM5-80GB", "count": 1}]},
+        {"name": "slow", "devices": [{"sku": "A100-SXM4-80GB", "count": 1}]},
+    ]
+    mixed = {"mix": [{"request": "H100:1", "weight": 1}]}
+    document = {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": [{"name": "west", "nodes": nodes}]} | mixed
+    assert Fleet.from_document(document).place(f"gpu kind={kind}").nodes == [node]
+
+
+NOT_PLACED = ["gpu:16 nodes=2", "gpu units=2.5", {"class": "gpu", "groups": ["npu:2"]}]
+NOT_PLACED += [{"class": "gpu", "topology": topology} for topology in ({"nic": "same-root"}, {"spread": "rack"})]
+NOT_PLACED += [{"class": "gpu", "parallel": {"tp": 2, "dp": 2}}]
+
+
+@pytest.mark.parametrize("requirement", NOT_PLACED)
+def test_what_cannot_be_honoured_yet_is_refused_and_not_ignored(requirement: AnyRequirement) -> None:
+    with pytest.raises(InvalidRequirement, match="this version does not place"):
+        fleet().place(requirement)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("H100/9g.99gb", "'H100' has no partition '9g.99gb'; did you mean '7g.94gb'? It has 1g.10gb, 1g.10gb+me, "),
+        ("MI300X/cpx_nps9", "did you mean 'cpx_nps4'? It has spx_nps1, "),
+        ("L4/1g.5gb", "it cannot be partitioned; ask for a share"),
+        ("nvidia/*/9g.99gb", "has no partition"),
+        ("tier-x", "write one of tier-a, tier-b, tier-c, tier-d"),
+        ("H200!,A1000", "neither the catalog nor the fleet has"),
+    ],
+)
+def test_a_name_that_means_nothing_says_what_there_is(name: str, message: str) -> None:
+    with pytest.raises(InvalidRequirement, match=r"^[^\n]{20,400}$") as refused:
+        fleet().place(name)
+    assert message in str(refused.value)
+
+
+def test_exact_and_newer_names() -> None:
+    foreign: JSON = {"name": "odd", "devices": [{"sku": "unknown", "class": "gpu", "model": "H100", "count": 1}]}
+    assert fleet(foreign).place("H100").nodes == ["odd"]
+    assert codes("H100!", fleet(foreign)) == {"odd": "MODEL_MISMATCH"}
+    assert fleet().place("A100+:8 confidential").nodes == ["nv"]
+    assert codes("MI300X+:8", fleet(NODES[0])) == {"nv": "MODEL_MISMATCH"}
+
+
+def test_a_price_that_is_no_number_is_refused_with_its_place() -> None:
+    with pytest.raises(InvalidDocument, match="price of L4 is -1") as refused:
+        fleet(*NODES, pools=[{"name": "train", "price": {"L4": -1}}])
+    assert refused.value.path == "clusters[0].pools[0].price"
