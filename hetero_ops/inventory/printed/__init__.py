@@ -1,1 +1,1 @@
-"""Readers for what the tools of vendors print: each gives a fragment of the fleet document."""
+"""Readers for what the tools of vendors, of Slurm and of asset management print."""
