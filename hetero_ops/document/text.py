@@ -58,7 +58,7 @@ def read_text(text: str | bytes, source: str, *, max_bytes: int = MAX_BYTES) -> 
     """
     if len(text) > max_bytes:
         raise refusal(f"larger than {max_bytes} bytes", "split it into a directory, or raise the limit", source)
-    decoded = _decode(text, source) if isinstance(text, bytes) else text
+    decoded = decode(text, source) if isinstance(text, bytes) else text
     if not decoded.strip():
         raise refusal("the document is empty", "write it, or give another file", source)
     if decoded.lstrip()[0] in "{[":
@@ -67,7 +67,12 @@ def read_text(text: str | bytes, source: str, *, max_bytes: int = MAX_BYTES) -> 
     return DocumentText(value, source, lines)
 
 
-def _decode(text: bytes, source: str) -> str:
+def decode(text: bytes, source: str) -> str:
+    """Give the text of a file.
+
+    Raises:
+        InvalidDocument: the bytes are no text.
+    """
     # A shell on Windows writes UTF-16 when output is redirected to a file.
     encoding = next((name for mark, name in _BYTE_ORDER_MARKS if text.startswith(mark)), "utf-8")
     try:

@@ -57,6 +57,12 @@ class _Row:
         return int(text)
 
 
+def is_node_list(text: str) -> bool:
+    """Tell whether a text begins with the columns of a node list of the trace."""
+    header = text.lstrip("\ufeff").split("\n", 1)[0].split(",")
+    return {*_NODE_COLUMNS} <= {cell.strip() for cell in header}
+
+
 def read_nodes(text: str | bytes, source: str, catalog: Catalog) -> dict[str, Any]:
     """Read a node list as a fleet document of one cluster, `openb`.
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hetero_ops.gap.catalog import Catalog
+from hetero_ops.inventory.device_list import Device, drop_repeated
 from hetero_ops.inventory.finding import Finding, FindingCode
 from hetero_ops.inventory.fragment import Fragment
 from hetero_ops.inventory.printed.product import identify
@@ -17,6 +18,7 @@ MOST_DEVICES = 1024
 # Firmware and driver of an idle device keep less than a tenth of its memory (768 of 98304 MiB on Gaudi 2, 3197 of 65536
 # on Ascend 910B): a quarter is work, though the tool may not say whose.
 _IDLE_PERCENT = 25
+_MOST_NAMES = 3
 UNATTRIBUTED = "unattributed"
 """Owner of devices that are in use by nobody knows whom."""
 
@@ -40,7 +42,7 @@ class NodeDraft:
     accelerator_class: str
     driver: dict[str, str] = field(default_factory=dict)
     sees_processes: bool = False
-    _devices: dict[int, dict[str, Any]] = field(default_factory=dict)
+    _devices: dict[int, Device] = field(default_factory=dict)
     _owners: dict[int, list[str]] = field(default_factory=dict)
     _doubts: defaultdict[tuple[FindingCode, str], list[int]] = field(default_factory=lambda: defaultdict(list))
     _left: list[tuple[int, str]] = field(default_factory=list)
@@ -73,10 +75,11 @@ class NodeDraft:
 
     def own(self, device_id: int, process: str, name: str) -> None:
         """Note a process on a device."""
-        owner = f"process:{process} {name}".strip()
+        # A command line may hold secrets: the program is enough.
+        program = name.split(maxsplit=1)[0].rpartition("/")[2] if name.split() else ""
         owners = self._owners.setdefault(device_id, [])
-        if owner not in owners:
-            owners.append(owner)
+        if (program or process) not in owners:
+            owners.append(program or process)
 
     def watch(self, device_id: int, used_mib: int | None, memory_mib: int | None, busy: str = "") -> None:
         """Note how full the memory of a device is; one that is full without a process is in use all the same."""
@@ -108,22 +111,25 @@ class NodeDraft:
             raise refusal("no device can be read from this text", f"give the whole output of `{command}`", self.name)
         if not self.name:
             raise refusal("the text does not say which node it is of", "name it: --node NAME")
+        devices = [device for _, device in sorted(self._devices.items())]
+        for device_id, message in drop_repeated(devices):
+            self.doubt(device_id, "ID_REPEATED", message)
         node: dict[str, Any] = {"name": self.name}
         if self.driver:
             node["driver"] = self.driver
-        node["devices"] = [device for _, device in sorted(self._devices.items())]
+        node["devices"] = devices
         used = self._used()
         if used or self.sees_processes:
             node["used"] = used  # an empty list says that nothing is in use; without the key nobody looked
         return Fragment((node,), tuple(self._findings(command)))
 
     def _used(self) -> list[dict[str, Any]]:
-        # The core counts shares, and a device has one: processes on the same devices are one owner.
-        by_owner: dict[str, list[int]] = {}
-        for device_id, owners in sorted(self._owners.items()):
-            if device_id in self._devices:
-                by_owner.setdefault(", ".join(owners), []).append(device_id)
-        return [{"owner": owner, "devices": devices} for owner, devices in by_owner.items()]
+        # A device where a process runs has nothing left to give: all processes on it are one owner.
+        return [
+            {"owner": _owner(owners), "devices": [device_id]}
+            for device_id, owners in sorted(self._owners.items())
+            if device_id in self._devices
+        ]
 
     def _findings(self, command: str) -> list[Finding]:
         findings = [
@@ -137,6 +143,13 @@ class NodeDraft:
             message = f"{len(self._left)} lines were not read, the first is line {number}: {shown(text)}"
             findings.append(Finding("TEXT_LEFT_OVER", self.name, message))
         return findings
+
+
+def _owner(owners: list[str]) -> str:
+    if owners == [UNATTRIBUTED]:
+        return UNATTRIBUTED
+    more = len(owners) - _MOST_NAMES
+    return f"process:{', '.join(sorted(owners)[:_MOST_NAMES])}{f' and {more} more' if more > 0 else ''}"
 
 
 def _ids(ids: list[int]) -> str:

@@ -46,7 +46,7 @@ def identify(
     """
     known = {"memory_mib": memory_mib} if memory_mib else {}
     product = {"product": names[0]} if names else {}
-    meant = next((found for name in names if (found := _meant(catalog, name, vendor))), [])
+    meant = next((found for name in names if (found := meanings(catalog, name, vendor))), [])
     fitting = [profile for profile in meant if is_fitting(profile, memory_mib)]
     if len(fitting) == 1:
         return Product({"sku": fitting[0].sku, **known, **product})
@@ -65,8 +65,11 @@ def is_fitting(profile: Profile, memory_mib: int | None) -> bool:
     return profile.memory_mib * _LEAST_PERCENT <= memory_mib * 100 <= profile.memory_mib * _MOST_PERCENT
 
 
-def _meant(catalog: Catalog, name: str, vendor: str | None) -> list[Profile]:
-    """Give what a name means to a person, narrowed to what reports it: `A100` is also a PCI id of another vendor."""
+def meanings(catalog: Catalog, name: str, vendor: str | None = None) -> list[Profile]:
+    """Give what a printed name may mean: as a person reads it, narrowed to the devices that report it.
+
+    `A100` is also a PCI id of another vendor, which is not meant. `None` as vendor means any.
+    """
     written, reported = catalog.resolve(name), catalog.candidates(name)
     both = [profile for profile in reported if profile in written]
     return [profile for profile in both or written or reported if vendor in (None, profile.vendor)]

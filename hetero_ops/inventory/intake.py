@@ -1,0 +1,195 @@
+"""Any mix of what tools, clusters and tables say, as one fleet document."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+from hetero_ops.gap.catalog import Catalog
+from hetero_ops.inventory.document_text import DocumentText, decode, read_text
+from hetero_ops.inventory.finding import Finding
+from hetero_ops.inventory.join import join
+from hetero_ops.inventory.kubernetes import read_cluster
+from hetero_ops.inventory.openb import is_node_list, read_nodes
+from hetero_ops.inventory.printed import asset_table
+from hetero_ops.inventory.printed.dispatch import find_reader
+from hetero_ops.inventory.refusal import refusal
+from hetero_ops.inventory.sight import Sight
+
+STANDARD_INPUT = "-"
+_TABLES = (".csv", ".tsv")
+_OPENB = "openb"
+_DEFAULT = "default"
+_KNOWN = (
+    "give the output of kubectl get nodes,pods -A -o json, of nvidia-smi, amd-smi, npu-smi info, hl-smi, "
+    "xpu-smi discovery or scontrol show node, or a CSV of assets"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A text as it was handed over: its name, which may say the node it is of, and its bytes."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(slots=True)
+class Imported:
+    """A fleet document, and what could not be settled on the way."""
+
+    document: dict[str, Any]
+    findings: list[Finding]
+
+
+@dataclass(slots=True)
+class _Intake:
+    """Views by cluster and node; the cluster is `None` where the text does not name it."""
+
+    catalog: Catalog
+    cluster: str | None
+    node: str | None
+    columns: Mapping[str, str] | None
+    sights: dict[tuple[str | None, str], list[Sight]] = field(default_factory=dict)
+    clusters: dict[str, dict[str, Any]] = field(default_factory=dict)
+    kubernetes: list[DocumentText] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, source: str, cluster: str | None, nodes: Iterable[dict[str, Any]], found: Iterable[Finding]) -> None:
+        self.findings += found
+        for node in nodes:
+            self.sights.setdefault((cluster, node["name"]), []).append(Sight(source, node))
+
+
+def gather(
+    sources: Iterable[Handed],
+    catalog: Catalog,
+    *,
+    cluster: str | None = None,
+    node: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    homes: Mapping[str, str] | None = None,
+) -> Imported:
+    """Read texts of any kind; those about one node are joined.
+
+    Args:
+        sources: the texts. Printed text of one node is taken to be of the node `node`, or of the one that the name of
+            its file begins with, up to the first dot.
+        catalog: the known accelerators.
+        cluster: the cluster of nodes that name none.
+        node: the node of all texts that name none.
+        columns: for tables of assets, by what a column says the header that it has.
+        homes: by node the cluster that it is known to be in.
+
+    Raises:
+        InvalidDocument: a text cannot be read, or is of no kind that is known.
+    """
+    intake = _Intake(catalog, cluster, node, columns)
+    for source in sources:
+        _take(intake, source)
+    if intake.kubernetes:
+        _take_kubernetes(intake)
+    return _document(intake, homes or {})
+
+
+def _take(intake: _Intake, source: Handed) -> None:
+    text = decode(source.content, source.name)
+    if not text.strip():
+        raise refusal("the text is empty", _KNOWN, source.name)
+    if is_node_list(text):
+        cluster = read_nodes(text, source.name, intake.catalog)["clusters"][0]
+        intake.add(source.name, intake.cluster or _OPENB, cluster["nodes"], ())
+        return
+    reader = find_reader(text)
+    if reader is asset_table or (reader is None and _is_table(source, intake, text)):
+        node = intake.node or ""
+        clusters = asset_table.read_clusters(text, node, intake.catalog, intake.columns, source.name)
+        for name, fragment in clusters.items():
+            intake.add(source.name, name or intake.cluster, fragment.nodes, fragment.findings)
+    elif reader is not None:
+        fragment = reader.read(text, intake.node or _stem(source.name), intake.catalog)
+        intake.add(source.name, intake.cluster, fragment.nodes, fragment.findings)
+    elif _is_document(text):
+        intake.kubernetes.append(_kubernetes_text(source))
+    else:
+        raise refusal("this is output of no tool that is known", _KNOWN, source.name)
+
+
+def _is_table(source: Handed, intake: _Intake, text: str) -> bool:
+    """Tell whether an unrecognised text is a table of assets whose columns need a map."""
+    return PurePath(source.name).suffix in _TABLES or (intake.columns is not None and not _is_document(text))
+
+
+def _stem(name: str) -> str:
+    """Give the node that a file is named after: `nv-07` of `out/nv-07.smi.txt`."""
+    return "" if name == STANDARD_INPUT else PurePath(name).name.split(".", 1)[0]
+
+
+def _is_document(text: str) -> bool:
+    start = text.lstrip("\ufeff \t\r\n-")
+    return start[:1] in ("{", "[") or start.startswith(("apiVersion:", "kind:", "items:", "metadata:", "#", "%YAML"))
+
+
+def _kubernetes_text(source: Handed) -> DocumentText:
+    text = read_text(source.content, source.name)
+    if isinstance(text.value, dict) and text.value.get("kind") == "Fleet":
+        fix = "name it with --merge to add to it, or with --fleet to use it"
+        raise refusal("this is a fleet document already", fix, source.name, text.line_of("kind"))
+    return text
+
+
+def _take_kubernetes(intake: _Intake) -> None:
+    name = intake.cluster or _DEFAULT
+    imported = read_cluster(intake.kubernetes, intake.catalog, name)
+    (cluster,) = imported.document["clusters"]
+    source = ", ".join(text.source for text in intake.kubernetes)
+    # Without a pod nobody looked at pods: then nothing is known of what is in use.
+    has_pods = any(node.get("used") for node in cluster["nodes"])
+    for node in cluster["nodes"]:
+        node.setdefault("state", "active")
+        if has_pods:
+            node.setdefault("used", [])
+    intake.clusters[name] = {key: value for key, value in cluster.items() if key != "nodes"}
+    intake.add(source, name, cluster["nodes"], imported.findings)
+
+
+def _document(intake: _Intake, homes: Mapping[str, str]) -> Imported:
+    named: dict[str, set[str]] = {}
+    for cluster, node in intake.sights:
+        if cluster is not None:
+            named.setdefault(node, set()).add(cluster)
+    sights: dict[tuple[str, str], list[Sight]] = {}
+    for (cluster, node), views in intake.sights.items():
+        home = cluster or _home(node, named, homes)
+        sights.setdefault((home, node), []).extend(views)
+    for (cluster, _), views in sights.items():
+        joined, found = join(views, intake.catalog)
+        intake.findings += found
+        intake.clusters.setdefault(cluster, {"name": cluster}).setdefault("nodes", []).append(joined)
+    clusters = [{**cluster, "nodes": cluster.get("nodes", [])} for cluster in intake.clusters.values()]
+    return Imported({"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": clusters}, intake.findings)
+
+
+def _home(node: str, named: Mapping[str, set[str]], homes: Mapping[str, str]) -> str:
+    """Give the cluster of a node whose texts name none: where another source has it, else where it was before."""
+    clusters = sorted(named.get(node, ()))
+    return clusters[0] if len(clusters) == 1 else homes.get(node, _DEFAULT)
+
+
+def without_defaults(document: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what goes without saying: active nodes, healthy devices, nothing in use."""
+    clusters = [
+        {**cluster, "nodes": [_without_defaults(node) for node in cluster.get("nodes", [])]}
+        for cluster in document["clusters"]
+    ]
+    return {**document, "clusters": clusters}
+
+
+def _without_defaults(node: dict[str, Any]) -> dict[str, Any]:
+    devices: Sequence[dict[str, Any]] = [
+        {key: value for key, value in device.items() if (key, value) != ("health", "healthy")}
+        for device in node.get("devices", [])
+    ]
+    quiet: dict[str, Callable[[Any], bool]] = {"state": lambda state: state == "active", "used": lambda used: not used}
+    kept = {key: value for key, value in node.items() if key not in quiet or not quiet[key](value)}
+    return {**kept, **({"devices": list(devices)} if devices else {})}
