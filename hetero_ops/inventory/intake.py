@@ -5,14 +5,16 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.document_text import DocumentText, decode, read_text
 from hetero_ops.inventory.finding import Finding
+from hetero_ops.inventory.fragment import Fragment
 from hetero_ops.inventory.join import join
 from hetero_ops.inventory.kubernetes import read_cluster
 from hetero_ops.inventory.openb import is_node_list, read_nodes
 from hetero_ops.inventory.printed import asset_table
-from hetero_ops.inventory.printed.dispatch import find_reader
+from hetero_ops.inventory.printed.dispatch import Reader, find_reader
 from hetero_ops.inventory.refusal import refusal
 from hetero_ops.inventory.sight import Sight
 
@@ -20,6 +22,7 @@ STANDARD_INPUT = "-"
 _TABLES = (".csv", ".tsv")
 _OPENB = "openb"
 _DEFAULT = "default"
+_POD_KINDS = ("Pod", "PodList")
 _KNOWN = (
     "give the output of kubectl get nodes,pods -A -o json, of nvidia-smi, amd-smi, npu-smi info, hl-smi, "
     "xpu-smi discovery or scontrol show node, or a CSV of assets"
@@ -42,54 +45,52 @@ class Imported:
     findings: list[Finding]
 
 
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a person says of texts that do not say it themselves.
+
+    Attributes:
+        cluster: the cluster of nodes that name none.
+        node: the node of texts that name none; without it the name of the file up to its first dot.
+        columns: for tables of assets, by what a column says the header that it has.
+        homes: by node the cluster that it is known to be in.
+    """
+
+    cluster: str | None = None
+    node: str | None = None
+    columns: Mapping[str, str] | None = None
+    homes: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class _Intake:
-    """Views by cluster and node; the cluster is `None` where the text does not name it."""
+    """Views by cluster and node; the cluster is `None` where neither text nor hint names it."""
 
     catalog: Catalog
-    cluster: str | None
-    node: str | None
-    columns: Mapping[str, str] | None
+    hints: Hints
     sights: dict[tuple[str | None, str], list[Sight]] = field(default_factory=dict)
     clusters: dict[str, dict[str, Any]] = field(default_factory=dict)
     kubernetes: list[DocumentText] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
-    def add(self, source: str, cluster: str | None, nodes: Iterable[dict[str, Any]], found: Iterable[Finding]) -> None:
-        self.findings += found
-        for node in nodes:
+    def add(self, source: str, cluster: str | None, fragment: Fragment) -> None:
+        self.findings += fragment.findings
+        for node in fragment.nodes:
             self.sights.setdefault((cluster, node["name"]), []).append(Sight(source, node))
 
 
-def gather(
-    sources: Iterable[Handed],
-    catalog: Catalog,
-    *,
-    cluster: str | None = None,
-    node: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    homes: Mapping[str, str] | None = None,
-) -> Imported:
+def gather(sources: Iterable[Handed], catalog: Catalog, hints: Hints) -> Imported:
     """Read texts of any kind; those about one node are joined.
-
-    Args:
-        sources: the texts. Printed text of one node is taken to be of the node `node`, or of the one that the name of
-            its file begins with, up to the first dot.
-        catalog: the known accelerators.
-        cluster: the cluster of nodes that name none.
-        node: the node of all texts that name none.
-        columns: for tables of assets, by what a column says the header that it has.
-        homes: by node the cluster that it is known to be in.
 
     Raises:
         InvalidDocument: a text cannot be read, or is of no kind that is known.
     """
-    intake = _Intake(catalog, cluster, node, columns)
+    intake = _Intake(catalog, hints)
     for source in sources:
         _take(intake, source)
     if intake.kubernetes:
         _take_kubernetes(intake)
-    return _document(intake, homes or {})
+    return _document(intake)
 
 
 def _take(intake: _Intake, source: Handed) -> None:
@@ -97,27 +98,34 @@ def _take(intake: _Intake, source: Handed) -> None:
     if not text.strip():
         raise refusal("the text is empty", _KNOWN, source.name)
     if is_node_list(text):
-        cluster = read_nodes(text, source.name, intake.catalog)["clusters"][0]
-        intake.add(source.name, intake.cluster or _OPENB, cluster["nodes"], ())
+        (cluster,) = read_nodes(text, source.name, intake.catalog)["clusters"]
+        intake.add(source.name, intake.hints.cluster or _OPENB, Fragment(tuple(cluster["nodes"])))
         return
     reader = find_reader(text)
     if reader is asset_table or (reader is None and _is_table(source, intake, text)):
-        node = intake.node or ""
-        clusters = asset_table.read_clusters(text, node, intake.catalog, intake.columns, source.name)
-        for name, fragment in clusters.items():
-            intake.add(source.name, name or intake.cluster, fragment.nodes, fragment.findings)
+        node, columns = intake.hints.node or "", intake.hints.columns
+        for name, rows in asset_table.read_clusters(text, node, intake.catalog, columns, source.name).items():
+            intake.add(source.name, name or intake.hints.cluster, rows)
     elif reader is not None:
-        fragment = reader.read(text, intake.node or _stem(source.name), intake.catalog)
-        intake.add(source.name, intake.cluster, fragment.nodes, fragment.findings)
+        fragment = _read(reader, text, source, intake)
+        intake.add(source.name, intake.hints.cluster, fragment)
     elif _is_document(text):
         intake.kubernetes.append(_kubernetes_text(source))
     else:
         raise refusal("this is output of no tool that is known", _KNOWN, source.name)
 
 
+def _read(reader: Reader, text: str, source: Handed, intake: _Intake) -> Fragment:
+    try:
+        return reader.read(text, intake.hints.node or _stem(source.name), intake.catalog)
+    except InvalidDocument as error:
+        where = "standard input" if source.name == STANDARD_INPUT else source.name
+        raise InvalidDocument(f"{where}: {error}", error.path, error.line) from None
+
+
 def _is_table(source: Handed, intake: _Intake, text: str) -> bool:
     """Tell whether an unrecognised text is a table of assets whose columns need a map."""
-    return PurePath(source.name).suffix in _TABLES or (intake.columns is not None and not _is_document(text))
+    return PurePath(source.name).suffix in _TABLES or (intake.hints.columns is not None and not _is_document(text))
 
 
 def _stem(name: str) -> str:
@@ -139,28 +147,35 @@ def _kubernetes_text(source: Handed) -> DocumentText:
 
 
 def _take_kubernetes(intake: _Intake) -> None:
-    name = intake.cluster or _DEFAULT
+    name = intake.hints.cluster or _DEFAULT
     imported = read_cluster(intake.kubernetes, intake.catalog, name)
     (cluster,) = imported.document["clusters"]
     source = ", ".join(text.source for text in intake.kubernetes)
-    # Without a pod nobody looked at pods: then nothing is known of what is in use.
-    has_pods = any(node.get("used") for node in cluster["nodes"])
+    # Nodes alone do not tell what is in use.
+    has_pods = any(_has_pods(text.value) for text in intake.kubernetes)
     for node in cluster["nodes"]:
         node.setdefault("state", "active")
         if has_pods:
             node.setdefault("used", [])
     intake.clusters[name] = {key: value for key, value in cluster.items() if key != "nodes"}
-    intake.add(source, name, cluster["nodes"], imported.findings)
+    intake.add(source, name, Fragment(tuple(cluster["nodes"]), tuple(imported.findings)))
 
 
-def _document(intake: _Intake, homes: Mapping[str, str]) -> Imported:
+def _has_pods(value: Any) -> bool:  # noqa: ANN401 - any document
+    if isinstance(value, dict):
+        items = value.get("items")
+        return value.get("kind") in _POD_KINDS or (isinstance(items, list) and _has_pods(items))
+    return isinstance(value, list) and any(isinstance(item, dict) and item.get("kind") in _POD_KINDS for item in value)
+
+
+def _document(intake: _Intake) -> Imported:
     named: dict[str, set[str]] = {}
     for cluster, node in intake.sights:
         if cluster is not None:
             named.setdefault(node, set()).add(cluster)
     sights: dict[tuple[str, str], list[Sight]] = {}
     for (cluster, node), views in intake.sights.items():
-        home = cluster or _home(node, named, homes)
+        home = cluster or _home(node, named, intake.hints.homes)
         sights.setdefault((home, node), []).extend(views)
     for (cluster, _), views in sights.items():
         joined, found = join(views, intake.catalog)

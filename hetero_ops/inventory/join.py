@@ -15,6 +15,8 @@ _ORDER = (
     *("driver", "runtime", "rdma", "devices", "used"),
 )
 _ACTIVE = "active"
+# What a person decides about a node: an update does not change it.
+_BY_HAND = ("pool", "project", "power_budget_mw")
 # Hosts say what they have less what they keep for themselves, each in its own way.
 _HOST_PERCENT = 10
 
@@ -44,14 +46,17 @@ def unite(
         first: the richer view, or the newer one.
         second: the other.
         catalog: the known accelerators.
-        is_update: whether the second is what was known before: what is in use is then replaced, not united.
+        is_update: whether the second is what was known before: what a person decided stays, and what is in use is
+            replaced, not united.
     """
     ours, theirs = first.node, second.node
     differences = Differences(ours["name"], first.source, second.source)
     united: dict[str, Any] = {**theirs, **ours}
-    for key in ("pool", "project", "power_budget_mw", "taints", "rdma"):
+    for key in (*_BY_HAND, "taints", "rdma"):
         if key in ours and key in theirs and ours[key] != theirs[key]:
-            differences.note(key, ours[key], theirs[key])
+            is_kept = is_update and key in _BY_HAND
+            united[key] = (theirs if is_kept else ours)[key]
+            differences.note(key, ours[key], theirs[key], kept=second.source if is_kept else first.source)
     for key in ("cpu_milli", "memory_mib"):
         amounts = [node[key] for node in (ours, theirs) if node.get(key)]
         if amounts and (max(amounts) - min(amounts)) * 100 > max(amounts) * _HOST_PERCENT:

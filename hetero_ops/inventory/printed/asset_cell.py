@@ -13,6 +13,7 @@ from hetero_ops.units import parse_memory
 
 _UNITS = {"mib": "MB", "mb": "MB", "gib": "GB", "gb": "GB"}
 _PAIRS = ";"
+_NO_NAME = ("-", "n/a", "na", "null", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,11 @@ class Row:
     def text(self, name: str) -> str | None:
         """Give a cell as text; `None` when it is empty, or says that nothing is known."""
         return known(self.cell(name))
+
+    def name(self, name: str) -> str | None:
+        """Give a name that a person chose, which may well be `unknown`."""
+        text = self.cell(name)
+        return None if text is None or text.lower() in _NO_NAME else text
 
     def refuse(self, name: str, what: str, fix: str) -> InvalidDocument:
         """Build the error that names line and column."""
@@ -75,7 +81,7 @@ class Row:
 
     def words(self, name: str) -> list[str]:
         """Read a list separated by `;`."""
-        return [word.strip() for word in (self.text(name) or "").split(_PAIRS) if word.strip()]
+        return [word.strip() for word in (self.cell(name) or "").split(_PAIRS) if word.strip()]
 
     def driver(self, vendor: str | None) -> dict[str, str]:
         """Read versions: `nvidia=580.65.06;cuda=13.0`, or one alone, which is that of the device's vendor."""

@@ -9,7 +9,6 @@ from hetero_ops.inventory.refusal import refusal
 # Headers that need no map, lower case with one blank between words. Those of `fleet export` are among them.
 HEADERS: dict[str, tuple[str, ...]] = {
     "cluster": ("cluster",),
-    "region": ("region",),
     "node": ("node", "host", "hostname", "host name", "node name", "nodename", "server", "machine"),
     "pool": ("pool", "node pool", "partition name"),
     "project": ("project", "department", "cost center", "cost centre"),

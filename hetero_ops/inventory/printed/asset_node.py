@@ -41,7 +41,7 @@ class AssetNode:
         has_devices = any(row.text(name) is not None for name in _OF_A_DEVICE) or row.cell("sku") is not None
         vendor = self._add_devices(row) if has_devices and row.number("count", MOST_DEVICES) != 0 else None
         facts = {
-            "pool": row.text("pool"),
+            "pool": row.name("pool"),
             "labels": row.json("labels", dict),
             "taints": row.json("taints", list),
             "state": row.word("state", _STATES),
@@ -50,7 +50,7 @@ class AssetNode:
             "node_power": row.number("node_power", _LARGEST),
             "runtime": row.words("runtime") or None,
             "rdma": row.words("rdma") or None,
-            "project": row.text("project"),
+            "project": row.name("project"),
             "used": row.json("used", list),
         }
         for column, value in facts.items():
