@@ -1,6 +1,6 @@
 """`hetero-ops fleet label`: commands that label the nodes of a cluster with what the fleet file knows of them."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -35,9 +35,7 @@ def label(
     if not wanted:
         names = ", ".join(each["name"] for each in source.document["clusters"])
         raise typer.BadParameter(f"the fleet has no cluster {cluster!r}; it has {names}")
-    labels = {
-        each["name"]: {node["name"]: labels_of(node, catalog) for node in each.get("nodes", [])} for each in wanted
-    }
+    labels = {each["name"]: _labels(each, catalog) for each in wanted}
     if json or form is Format.json:
         write(to_json(labels), output)
         return
@@ -45,12 +43,19 @@ def label(
     for name, nodes in labels.items():
         # Each cluster is another context of kubectl: one script for several would label the wrong nodes.
         lines += [f"# cluster {name}"] if len(labels) > 1 else []
-        for node, values in nodes.items():
-            command = command_of(node, values) if values else None
-            if command is None:
-                note(
-                    f"{node}: {'no node of Kubernetes is called that' if values else 'nothing is known of it'}; left out"
-                )
-            else:
-                lines.append(command)
+        lines += [line for node, values in nodes.items() if (line := _line(node, values)) is not None]
     write("".join(f"{line}\n" for line in lines), output)
+
+
+def _labels(cluster: dict[str, Any], catalog: Catalog) -> dict[str, dict[str, str]]:
+    return {node["name"]: labels_of(node, catalog) for node in cluster.get("nodes", [])}
+
+
+def _line(node: str, labels: dict[str, str]) -> str | None:
+    if not labels:
+        note(f"{node}: nothing is known of it that a label could say; left out")
+        return None
+    command = command_of(node, labels)
+    if command is None:
+        note(f"{node}: no node of Kubernetes can be called that; left out")
+    return command

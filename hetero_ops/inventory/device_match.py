@@ -1,6 +1,7 @@
 """Which device of one view of a node is which of another."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.device_list import Device
@@ -9,7 +10,7 @@ Key = Callable[[Device], Hashable | None]
 
 
 def match(first: Sequence[Device], second: Sequence[Device], catalog: Catalog) -> dict[int, int]:
-    """Match devices of two lists: by UUID, else by PCI address, else by id, else by place among those of a vendor.
+    """Match devices of two lists: by UUID, else by PCI address, else by place among those of a vendor, else by id.
 
     A number that several devices of a list have tells none of them apart. Where both lists say a UUID or an address, no
     id joins devices that differ in it; nor does one join devices of different vendors: each tool counts its own from 0.
@@ -23,26 +24,35 @@ def match(first: Sequence[Device], second: Sequence[Device], catalog: Catalog) -
         The id in the first list by the id in the second, for those that were found.
     """
     found: dict[int, int] = {}
-
-    def rest() -> tuple[list[Device], list[Device]]:
-        taken = set(found.values())
-        return [one for one in first if one["id"] not in taken], [one for one in second if one["id"] not in found]
-
     for key in (_uuid, _address):
-        ours, theirs = (_by(key, devices) for devices in rest())
+        ours, theirs = _by(key, first, found.values()), _by(key, second, found.keys())
         found |= {theirs[value]["id"]: ours[value]["id"] for value in theirs if value in ours}
-    ours_by_id = {device["id"]: device for device in rest()[0]}
-    for device in rest()[1]:
-        same = ours_by_id.get(device["id"])
-        if same is not None and _can_be_same(same, device, catalog):
-            found[device["id"]] = device["id"]
-    for device in rest()[1]:
-        ours_left, theirs_left = (
-            [other for other in devices if kind_of(other, catalog) == kind_of(device, catalog)] for devices in rest()
-        )
-        if len(ours_left) == len(theirs_left) and _can_be_same(ours_left[0], device, catalog):
-            found[device["id"]] = ours_left[0]["id"]
+    for one, other in _pairs(_rest(first, found.values()), _rest(second, found.keys()), catalog):
+        if _can_be_same(one, other, catalog):
+            found[other["id"]] = one["id"]
     return found
+
+
+def _rest(devices: Sequence[Device], taken: Collection[int]) -> list[Device]:
+    return sorted((device for device in devices if device["id"] not in taken), key=lambda device: int(device["id"]))
+
+
+def _pairs(first: Sequence[Device], second: Sequence[Device], catalog: Catalog) -> Iterator[tuple[Device, Device]]:
+    """Pair what neither UUID nor address tells apart."""
+    ours, theirs = (_by_kind(devices, catalog) for devices in (first, second))
+    if (len(ours) > 1 or len(theirs) > 1) and all(len(theirs[kind]) == len(ours.get(kind, [])) for kind in theirs):
+        for kind, devices in theirs.items():
+            yield from zip(ours[kind], devices, strict=True)
+        return
+    by_id = {device["id"]: device for device in first}
+    yield from ((by_id[device["id"]], device) for device in second if device["id"] in by_id)
+
+
+def _by_kind(devices: Sequence[Device], catalog: Catalog) -> dict[Hashable, list[Device]]:
+    kinds: dict[Hashable, list[Device]] = {}
+    for device in devices:
+        kinds.setdefault(kind_of(device, catalog), []).append(device)
+    return kinds
 
 
 def kind_of(device: Device, catalog: Catalog) -> tuple[str | None, str | None]:
@@ -76,10 +86,7 @@ def _address(device: Device) -> Hashable | None:
     return None if "partition" in device else device.get("pci")
 
 
-def _by(key: Key, devices: Sequence[Device]) -> dict[Hashable, Device]:
-    values = [key(device) for device in devices]
-    return {
-        value: device
-        for value, device in zip(values, devices, strict=True)
-        if value is not None and values.count(value) == 1
-    }
+def _by(key: Key, devices: Sequence[Device], taken: Collection[int]) -> dict[Hashable, Device]:
+    values = Counter(key(device) for device in devices)
+    rest = ((key(device), device) for device in devices if device["id"] not in taken)
+    return {value: device for value, device in rest if value is not None and values[value] == 1}

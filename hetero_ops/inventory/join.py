@@ -28,7 +28,7 @@ def join(sights: Sequence[Sight], catalog: Catalog) -> tuple[dict[str, Any], lis
         sights: at least one; of equally rich ones the earlier counts.
         catalog: the known accelerators.
     """
-    first, *others = sorted(sights, key=_poverty)
+    first, *others = sorted(sights, key=_poverty) if len(sights) > 1 else sights
     findings: list[Finding] = []
     for other in others:
         node, found = unite(first, other, catalog)

@@ -57,8 +57,12 @@ def _product(row: Row, catalog: Catalog) -> Product:
         return Product({key: value for key, value in known.items() if value is not None})
     names = [name for name in (model, product) if name]
     meant = identify(catalog, names, memory, accelerator_class=accelerator_class, vendor=_vendor(vendor, catalog))
-    stated = {"vendor": vendor} if vendor and meant.fields["sku"] == _UNKNOWN else {}
-    return Product(meant.fields | stated, meant.doubt)
+    fields = dict(meant.fields)
+    if fields["sku"] == _UNKNOWN:
+        fields |= {"vendor": vendor} if vendor else {}
+    elif memory == catalog[fields["sku"]].memory_mib:
+        del fields["memory_mib"]  # the nameplate, which is not what the device reports
+    return Product(fields, meant.doubt)
 
 
 def _vendor(vendor: str | None, catalog: Catalog) -> str | None:

@@ -3,7 +3,7 @@
 import re
 
 _NOTHING = re.compile(
-    r"|x+|\*+|-+|\?+|\(?null\)?|none|\[?n/?a\]?|n/s|unknown|undefined|\[?not (?:available|supported|found)\]?"
+    r"|x{2,}|\*+|-+|\?+|\(?null\)?|none|\[?n/?a\]?|n/s|unknown|undefined|\[?not (?:available|supported|found)\]?"
     r"|<[^<>]*>",
     re.IGNORECASE,
 )
