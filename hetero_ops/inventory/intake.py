@@ -1,6 +1,6 @@
 """Any mix of what tools, clusters and tables say, as one fleet document."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -205,6 +205,6 @@ def _without_defaults(node: dict[str, Any]) -> dict[str, Any]:
         {key: value for key, value in device.items() if (key, value) != ("health", "healthy")}
         for device in node.get("devices", [])
     ]
-    quiet: dict[str, Callable[[Any], bool]] = {"state": lambda state: state == "active", "used": lambda used: not used}
-    kept = {key: value for key, value in node.items() if key not in quiet or not quiet[key](value)}
-    return {**kept, **({"devices": list(devices)} if devices else {})}
+    quiet: dict[str, tuple[Any, ...]] = {"state": ("active",), "used": ([],), "devices": ([],)}
+    every = {**node, "devices": list(devices)}
+    return {key: value for key, value in every.items() if value not in quiet.get(key, ())}

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hetero_ops.gap.catalog import Catalog
@@ -50,7 +50,7 @@ def command_of(node: str, labels: dict[str, str]) -> str | None:
     return shlex.join(["kubectl", "label", "--overwrite", "node", node, *pairs])
 
 
-def _common(values: Any) -> str | None:  # noqa: ANN401 - any walk over texts
+def _common(values: Iterable[str | None]) -> str | None:
     found = set(values)
     return found.pop() if len(found) == 1 else None
 
@@ -74,8 +74,8 @@ def _capabilities(devices: Sequence[Device], rdma: Sequence[str], catalog: Catal
     profiles = [catalog[device["sku"]] for device in devices if device["sku"] in catalog]
     capabilities: list[str] = []
     if profiles and len(profiles) == len(devices):
-        ways = {profile.partitioning for profile in profiles} - {"none"}
-        capabilities += ways if len(ways) == 1 else ()
+        way = _common(profile.partitioning for profile in profiles)
+        capabilities += [way] if way and way != "none" else []
         capabilities += ["mps"] if all(profile.supports_mps for profile in profiles) else []
     capabilities += ["rdma"] if {"ib", "roce"} & {*rdma} else []
     capabilities += ["roce"] if "roce" in rdma else []

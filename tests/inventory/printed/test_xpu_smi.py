@@ -80,7 +80,8 @@ def test_one_uuid_for_two_devices_names_neither():
 
 
 def test_a_name_that_was_cut_is_not_read():
-    text = "| Device ID | Device Information |\n| 0 | Device Type: GPU |\n|  | Device Name: Intel(R) Data Center GPU Flex 1"
+    text = "| Device ID | Device Information |\n| 0 | Device Type: GPU |\n"
+    text += "|  | Device Name: Intel(R) Data Center GPU Flex 1"
     fragment = xpu_smi.read(text, "n", CATALOG)
     assert fragment.nodes[0]["devices"] == [{"id": 0, "sku": "unknown", "vendor": "intel", "class": "gpu"}]
     assert codes(fragment) == ["UNKNOWN_DEVICE", "TRUNCATED", "TEXT_LEFT_OVER"]
