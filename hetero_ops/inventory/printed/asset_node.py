@@ -9,7 +9,7 @@ from hetero_ops.inventory.finding import Finding, FindingCode
 from hetero_ops.inventory.printed.asset_cell import Row
 from hetero_ops.inventory.printed.asset_device import describe
 from hetero_ops.inventory.printed.draft import MOST_DEVICES
-from hetero_ops.inventory.refusal import shown
+from hetero_ops.inventory.refusal import refusal, shown
 
 _STATES = ("active", "cordoned", "draining", "maintenance", "burn-in", "quarantined")
 _OF_ONE = ("id", "serial", "uuid", "pci", "slot")
@@ -21,8 +21,9 @@ _LARGEST = 2**53
 class AssetNode:
     """Takes rows; gives the node of the fleet document."""
 
-    def __init__(self, name: str, catalog: Catalog) -> None:
+    def __init__(self, name: str, catalog: Catalog, source: str) -> None:
         self._name = name
+        self._source = source
         self._catalog = catalog
         self._facts: dict[str, Any] = {}
         self._driver: dict[str, str] = {}
@@ -51,7 +52,7 @@ class AssetNode:
             "runtime": row.words("runtime") or None,
             "rdma": row.words("rdma") or None,
             "project": row.name("project"),
-            "used": row.json("used", list),
+            "used": _uses(row),
         }
         for column, value in facts.items():
             self._state(self._facts, column, column, value, row)
@@ -59,7 +60,15 @@ class AssetNode:
             self._state(self._driver, key, "driver", version, row)
 
     def document(self) -> dict[str, Any]:
-        """Give the node, and note what in it tells no device apart."""
+        """Give the node, and note what in it tells no device apart.
+
+        Raises:
+            InvalidDocument: devices are in use that the node does not have.
+        """
+        used = {at for use in self._facts.get("used", []) for at in use.get("devices", [])}
+        if not used <= self._devices.keys():
+            what = f"devices {sorted(used - self._devices.keys())} of {self._name} are in use, but are not in the table"
+            raise refusal(what, "give their rows, or leave `used` empty", self._source, self._lines["used used"])
         names = {"cpu": "cpu_milli", "node_memory": "memory_mib", "node_power": "power_budget_mw"}
         devices = [device for _, device in sorted(self._devices.items())]
         set_islands(devices, list(self._islands.values()))
@@ -111,3 +120,16 @@ class AssetNode:
             device["islands"] = []
         elif island is not None:
             self._islands[island].append(device["id"])
+
+
+def _uses(row: Row) -> list[dict[str, Any]] | None:
+    """Read what is in use; the fields that are not looked at here are checked with the document."""
+    uses: list[dict[str, Any]] | None = row.json("used", list)
+    for use in uses or []:
+        devices = use.get("devices", []) if isinstance(use, dict) else None
+        is_list = isinstance(devices, list) and all(type(device) is int for device in devices)
+        if not is_list or not isinstance(use.get("owner"), str):
+            raise row.refuse(
+                "used", f"{shown(str(use))} is no use of devices", 'write {"owner": "...", "devices": [0]}'
+            )
+    return uses

@@ -64,7 +64,7 @@ def read_clusters(
         if not name.isprintable():
             raise row.refuse("node", "a node name with control characters", "write a plain name")
         nodes = clusters.setdefault(cluster, {})
-        nodes.setdefault(name, AssetNode(name, catalog)).add(row)
+        nodes.setdefault(name, AssetNode(name, catalog, source)).add(row)
     if not clusters:
         raise refusal("no rows", "give the rows below the header", source)
     return {

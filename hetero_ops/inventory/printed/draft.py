@@ -109,7 +109,7 @@ class NodeDraft:
         """
         if not self._devices:
             raise refusal("no device can be read from this text", f"give the whole output of `{command}`", self.name)
-        if not self.name:
+        if not self.name or not self.name.isprintable():
             raise refusal("the text does not say which node it is of", "name it: --node NAME")
         devices = [device for _, device in sorted(self._devices.items())]
         for device_id, message in drop_repeated(devices):

@@ -75,7 +75,9 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
     findings: list[Finding] = []
     nodes: dict[str, dict[str, Any]] = {}
     for values in blocks:
-        name = values["NodeName"]
+        name = values["NodeName"].split()[0]
+        if not name.isprintable():
+            raise refusal("a node name with control characters", f"give the output of `{_COMMAND}` as it was printed")
         if name in nodes:
             findings.append(Finding("TEXT_LEFT_OVER", name, "the node is printed twice; the first counts"))
         else:
