@@ -18,6 +18,7 @@ from hetero_ops.inventory.source import read_fleet
 from hetero_ops.placement.fleet import Fleet
 
 _FOUND = ("cluster", "node", "id", "sku", "serial", "uuid", "pci", "slot", "firmware", "driver", "pool", "project")
+_NAMES = ("cluster", "node", "id", "sku")
 _PHYSICAL = ("cluster", "node", "id", "slot", "serial", "pci", "firmware", "sku")
 
 
@@ -81,8 +82,9 @@ def _write(rows: Iterable[DeviceRow], columns: tuple[str, ...], form: Form, outp
         csv.writer(text, lineterminator="\n").writerows([columns, *texts])
         write(text.getvalue(), output)
         return
-    # A column that says nothing of any device is left out of what a person reads.
-    kept = [at for at, column in enumerate(columns) if column in _PHYSICAL or any(cells[at] for cells in texts)]
+    # A column that says nothing of any device tells a person nothing; of places it tells what is missing.
+    always = _PHYSICAL if columns is _PHYSICAL else _NAMES
+    kept = [at for at, column in enumerate(columns) if column in always or any(cells[at] for cells in texts)]
     print_table([columns[at] for at in kept], [[cells[at] or "-" for at in kept] for cells in texts], output)
 
 

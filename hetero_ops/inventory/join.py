@@ -8,7 +8,7 @@ from hetero_ops.inventory.device_list import Device, expand
 from hetero_ops.inventory.device_union import unite_devices
 from hetero_ops.inventory.finding import Finding
 from hetero_ops.inventory.sight import Differences, Sight
-from hetero_ops.inventory.use_union import renumber, unite_uses
+from hetero_ops.inventory.use_union import is_seen, renumber, unite_uses
 
 _ORDER = (
     *("name", "pool", "project", "labels", "taints", "state", "cpu_milli", "memory_mib", "power_budget_mw"),
@@ -98,9 +98,13 @@ def _uses(
     second = renumber(theirs.get("used", []), ids)
     if "used" not in ours:
         return second
-    if is_update:
-        # What a person wrote of a job, such as how it can be moved, stays while the job runs.
-        known = {use["owner"]: use for use in second if [other["owner"] for other in second].count(use["owner"]) == 1}
-        return [{**known.get(use["owner"], {}), **use} for use in ours["used"]]
     kinds = {device["id"]: f"{device['sku']} {device.get('model')} {device.get('partition')}" for device in devices}
-    return unite_uses(ours["used"], second, kinds)
+    if not is_update:
+        return unite_uses(ours["used"], second, kinds)
+    # Only a scheduler knows what is held, and it tells the state of its nodes too. A tool sees processes alone.
+    is_scheduler = "state" in ours or not all(map(is_seen, ours["used"]))
+    held = [] if is_scheduler else [use for use in second if not is_seen(use)]
+    # What a person wrote of a job, such as how it can be moved, stays while the job runs.
+    owners = [use["owner"] for use in second]
+    known = {use["owner"]: use for use in second if owners.count(use["owner"]) == 1}
+    return unite_uses([{**known.get(use["owner"], {}), **use} for use in ours["used"]], held, kinds)

@@ -13,6 +13,11 @@ def renumber(uses: Sequence[Use], ids: Mapping[int, int]) -> list[Use]:
     return [use | ({"devices": sorted(ids[at] for at in use["devices"])} if use.get("devices") else {}) for use in uses]
 
 
+def is_seen(use: Use) -> bool:
+    """Tell whether a use is a process that a tool saw on a device; others are held of a scheduler."""
+    return str(use["owner"]).startswith(_SEEN_ON_DEVICES)
+
+
 def unite_uses(first: Sequence[Use], second: Sequence[Use], kinds: Mapping[int, str]) -> list[Use]:
     """Unite the uses of one node.
 
@@ -26,8 +31,8 @@ def unite_uses(first: Sequence[Use], second: Sequence[Use], kinds: Mapping[int, 
         kinds: by device id what the device is: work never moves to another kind.
     """
     every = [*first, *second]
-    seen = [use for use in every if str(use["owner"]).startswith(_SEEN_ON_DEVICES)]
-    held = [use for use in first if use not in seen] or [use for use in second if use not in seen]
+    seen = [use for use in every if is_seen(use)]
+    held = [use for use in first if not is_seen(use)] or [use for use in second if not is_seen(use)]
     busy = sorted({at for use in seen for at in use.get("devices", [])})
     fixed = {at for use in held if not _is_movable(use) for at in use.get("devices", [])}
     taken = set(fixed)

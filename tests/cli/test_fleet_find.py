@@ -31,8 +31,8 @@ def test_find_by_serial_number(command, fleet):
     result = command("fleet", "find", "S1", "--fleet", fleet)
     assert result.code == 0
     header, line = result.out.splitlines()
-    assert header.split() == ["cluster", "node", "id", "sku", "serial", "pci", "slot", "firmware", "project"]
-    assert line.split() == ["c", "n1", "1", "T4", "S1", "-", "2", "90.04", "speech"]
+    assert header.split() == ["cluster", "node", "id", "sku", "serial", "slot", "firmware", "project"]
+    assert line.split() == ["c", "n1", "1", "T4", "S1", "2", "90.04", "speech"]
 
 
 def test_find_as_json_and_csv(command, fleet):

@@ -76,6 +76,24 @@ def test_a_group_stays_a_group_where_its_devices_have_nothing_new():
     }
 
 
+PODS = FLEET["clusters"][0]["nodes"][0]["used"]
+
+
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    [
+        ([], PODS),
+        ([{"owner": "process:x", "devices": [0]}], PODS),
+        ([{"owner": "process:x", "devices": [1]}], [*PODS, {"owner": "process:x", "devices": [1]}]),
+    ],
+)
+def test_a_tool_that_sees_processes_ends_no_pod(seen, expected):
+    after, _ = updated({"name": "nv-1", "devices": [{"sku": SKU, "count": 2}], "used": seen})
+    assert after["clusters"][0]["nodes"][0]["used"] == expected
+    again = update(after, Imported(document(cluster("west", {"name": "nv-1", "used": []})), []), CATALOG, "f").document
+    assert again["clusters"][0]["nodes"][0]["used"] == PODS  # the process has ended
+
+
 @pytest.mark.parametrize(
     ("used", "expected"),
     [
@@ -87,8 +105,9 @@ def test_a_group_stays_a_group_where_its_devices_have_nothing_new():
         ),
     ],
 )
-def test_what_is_in_use_is_replaced_by_who_looked(used, expected):
-    after, _ = updated({"name": "nv-1", "devices": [{"sku": SKU, "count": 2}], "used": used})
+def test_what_is_held_is_replaced_by_what_a_scheduler_tells(used, expected):
+    node = {"name": "nv-1", "state": "active", "devices": [{"sku": SKU, "count": 2}], "used": used}
+    after, _ = updated(node)
     assert after["clusters"][0]["nodes"][0]["used"] == expected
 
 
