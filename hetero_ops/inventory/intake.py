@@ -1,5 +1,6 @@
 """Any mix of what tools, clusters and tables say, as one fleet document."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -22,6 +23,9 @@ STANDARD_INPUT = "-"
 _TABLES = (".csv", ".tsv")
 _OPENB = "openb"
 _DEFAULT = "default"
+_BEFORE_DOCUMENT = "\ufeff \t\r\n-"
+_YAML_KEYS = ("apiVersion:", "kind:", "items:", "metadata:")
+_JSON_KIND = re.compile(r'"kind"\s*:\s*"(?:List|Node|NodeList|Pod|PodList|Fleet)"')
 _POD_KINDS = ("Pod", "PodList")
 _KNOWN = (
     "give the output of kubectl get nodes,pods -A -o json, of nvidia-smi, amd-smi, npu-smi info, hl-smi, "
@@ -97,6 +101,10 @@ def _take(intake: _Intake, source: Handed) -> None:
     text = decode(source.content, source.name)
     if not text.strip():
         raise refusal("the text is empty", _KNOWN, source.name)
+    # First, and by its beginning: whatever a pod has in its annotations is no output of a tool.
+    if _is_kubernetes(text):
+        intake.kubernetes.append(_kubernetes_text(source))
+        return
     if is_node_list(text):
         (cluster,) = read_nodes(text, source.name, intake.catalog)["clusters"]
         intake.add(source.name, intake.hints.cluster or _OPENB, Fragment(tuple(cluster["nodes"])))
@@ -133,9 +141,14 @@ def _stem(name: str) -> str:
     return "" if name == STANDARD_INPUT else PurePath(name).name.split(".", 1)[0]
 
 
+def _is_kubernetes(text: str) -> bool:
+    start = text.lstrip(_BEFORE_DOCUMENT)
+    return start.startswith(_YAML_KEYS) or (start.startswith("{") and _JSON_KIND.search(text) is not None)
+
+
 def _is_document(text: str) -> bool:
-    start = text.lstrip("\ufeff \t\r\n-")
-    return start[:1] in ("{", "[") or start.startswith(("apiVersion:", "kind:", "items:", "metadata:", "#", "%YAML"))
+    """Tell whether a text may be JSON or YAML of Kubernetes: what is wrong with it its reader knows best."""
+    return text.lstrip(_BEFORE_DOCUMENT).startswith(("{", "[", "#", "%YAML", *_YAML_KEYS))
 
 
 def _kubernetes_text(source: Handed) -> DocumentText:

@@ -81,6 +81,13 @@ def test_nodes_alone_do_not_tell_what_is_in_use():
     assert taken({"n.json": kubectl(item, pod("p", on="elsewhere"))})[0]["default"][0]["used"] == []
 
 
+def test_what_a_pod_says_is_no_output_of_a_tool():
+    item = pod("p", on="a")
+    item["metadata"]["annotations"] = {"note": f"NodeName=x Gres=gpu:8\n{HL}"}
+    clusters, _ = taken({"n.json": kubectl(node("a", GFD, {"nvidia.com/gpu": "8"}), item)})
+    assert [each["name"] for each in clusters["default"]] == ["a"]
+
+
 def test_what_goes_without_saying_is_left_out():
     document = {
         "clusters": [
