@@ -24,6 +24,7 @@ FindingCode = Literal[
     "SOURCES_DIFFER",
     "STALE_SNAPSHOT",
     "TEXT_LEFT_OVER",
+    "TOPOLOGY_IGNORED",
     "TRUNCATED",
     "TWO_STACKS",
     "UNKNOWN_DEVICE",

@@ -161,7 +161,7 @@ def test_each_vendor_has_its_own_labels(labels: dict[str, str], resources: dict[
     ("key", "vendor", "accelerator_class"),
     [
         ("habana.ai/gaudi", "intel", "npu"),
-        ("cambricon.com/mlu370", "cambricon", "npu"),
+        ("cambricon.com/mlu", "cambricon", "npu"),
         ("aws.amazon.com/neuron", "aws", "npu"),
         ("kunlunxin.com/xpu", "kunlunxin", "npu"),
         ("metax-tech.com/gpu", "metax", "gpu"),

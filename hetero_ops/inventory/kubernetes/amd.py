@@ -1,4 +1,7 @@
-"""AMD: labels in single and counted form, the device id as the key to the model, partition modes."""
+"""AMD: labels in single and counted form, the device id as the key to the model, partition modes.
+
+Source of labels and resource names: ROCm k8s-device-plugin, its node labeller and its configuration guide.
+"""
 
 import re
 
@@ -18,8 +21,7 @@ _MIB_PER_GIB = 1024
 def read(node: NodeView) -> list[Group]:
     """Read the AMD devices of a node."""
     groups = [_plain(node)] if node.offered(_KEY) else []
-    modes = sorted(key for key in node.offers if _MODE_KEY.fullmatch(key) and node.offered(key))
-    groups += [_partitioned(node, key) for key in modes]
+    groups += [_partitioned(node, key) for key in _modes_offered(node)]
     if not groups and _values(node, "device-id"):
         node.find("NOT_OFFERED", "labels name AMD cards, but the node offers none: is the device plugin running?")
     return groups
@@ -38,11 +40,21 @@ def driver(labels: dict[str, str]) -> dict[str, str]:
     return {_VENDOR: version} if version else {}
 
 
+def label_offers(node: NodeView) -> dict[str, int]:
+    """Give the units that labels alone tell of: cards that are counted by device id."""
+    counted = sum(count or 0 for count in _values(node, "device-id").values())
+    return {_KEY: counted} if counted else {}
+
+
+def _modes_offered(node: NodeView) -> list[str]:
+    return sorted(key for key in node.offers if _MODE_KEY.fullmatch(key) and node.offered(key))
+
+
 def _values(node: NodeView, kind: str) -> dict[str, int | None]:
     """Give the values of a label and how many cards have each: `<kind>=<value>` or `<kind>.<value>=<count>`."""
     values: dict[str, int | None] = {}
     for prefix in _PREFIXES:
-        plain = node.labels.get(f"{prefix}{kind}", "")
+        plain = node.labels.get(f"{prefix}{kind}", "").strip()
         if plain:
             values.setdefault(plain, None)
         counted = f"{prefix}{kind}."
@@ -52,15 +64,31 @@ def _values(node: NodeView, kind: str) -> dict[str, int | None]:
     return values
 
 
+def _ids(node: NodeView, key: str) -> dict[str, int | None]:
+    """Give the device ids that may be behind a key: beside keys of modes, the plain one has what has no modes."""
+    ids = _values(node, "device-id")
+    if not _modes_offered(node) or not node.offered(_KEY):
+        return ids
+    return {value: count for value, count in ids.items() if _has_modes(node, value) in (None, key != _KEY)}
+
+
+def _has_modes(node: NodeView, device_id: str) -> bool | None:
+    kinds = {node.catalog[sku].partitioning == "amd-partition" for sku in skus(node, _VENDOR, device_id)}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
 def _model(node: NodeView, key: str) -> Device:
     """Name the model, by device id first: product names are missing at times."""
-    ids, names = (list(_values(node, kind)) for kind in ("device-id", "product-name"))
-    values = ids or names
+    ids, names = _ids(node, key), _values(node, "product-name")
+    # Product names are not counted by key: where the keys tell models apart, only the ids do so too.
+    names = names if len(ids) == len(_values(node, "device-id")) else {}
+    values = list(ids) or list(names)
     meant = {sku for value in values for sku in skus(node, _VENDOR, value) or [value]}
     if len(values) > 1 and len(meant) > 1:
         node.find("MODEL_AMBIGUOUS", f"{key}: cards of several models ({', '.join(values)}); taken as unknown")
         return unknown(_VENDOR, "gpu")
-    device = identify(node, _VENDOR, "gpu", key, [*ids, *names])
+    discovered = [*((f"{_KEY}.device-id", value) for value in ids), *((f"{_KEY}.product-name", name) for name in names)]
+    device = identify(node, _VENDOR, "gpu", key, discovered)
     if device["sku"] == "unknown":
         vram = [_VRAM.fullmatch(value) for value in _values(node, "vram")]
         if len(vram) == 1 and vram[0]:
@@ -70,7 +98,7 @@ def _model(node: NodeView, key: str) -> Device:
 
 def _plain(node: NodeView) -> Group:
     device = _model(node, _KEY)
-    modes = {mode for value in _values(node, "compute-memory-partition") if (mode := _mode(value))}
+    modes = set() if _modes_offered(node) else _modes(node)
     if device["sku"] == "unknown":
         return node.group(_KEY, device if modes <= {"spx"} or not modes else unknown(_VENDOR, "gpu"))
     doubt = _mode_doubt(node, device, modes)
@@ -78,6 +106,10 @@ def _plain(node: NodeView) -> Group:
         node.find("PARTITION_STALE", f"{_KEY}: {doubt}; its devices are taken as unknown")
         return node.group(_KEY, unknown(_VENDOR, "gpu"))
     return node.group(_KEY, _as_partition(node, device, modes.pop() if modes else "spx"))
+
+
+def _modes(node: NodeView) -> set[str]:
+    return {mode for value in _values(node, "compute-memory-partition") if (mode := _mode(value))}
 
 
 def _mode(value: str) -> str | None:
@@ -93,16 +125,21 @@ def _mode_doubt(node: NodeView, device: Device, modes: set[str]) -> str | None:
     """Say why the mode of the labels cannot be that of the devices offered: names stay old after a change of mode."""
     if len(modes) > 1:
         return f"cards in several modes ({', '.join(sorted(modes))}) under one resource key"
-    profile = node.catalog[device["sku"]]
-    most_cards = profile.max_per_node
+    return _count_doubt(node, _KEY, device["sku"], min(modes, default="spx"))
+
+
+def _count_doubt(node: NodeView, key: str, sku: str, mode: str) -> str | None:
+    most_cards = node.catalog[sku].max_per_node
     if most_cards is None:
         return None
-    mode = min(modes, default="spx")
-    parts, offered = _parts(node, profile.sku, mode), node.offered(_KEY)
-    if parts == 1:
-        return f"{offered} devices of {profile.sku} in one node and no partition mode" if offered > most_cards else None
+    parts, offered = _parts(node, sku, mode), node.offered(key)
     # Versions of the labeller differ in whether they count cards or partitions: more than a node holds are partitions.
-    counted = sum(count or 0 for count in _values(node, "device-id").values())
+    counted = sum(count or 0 for count in _ids(node, key).values())
+    if parts == 1:
+        if offered > most_cards:
+            return f"{offered} devices of {sku} in one node and no partition mode"
+        is_counted = not counted or counted == offered
+        return None if is_counted else f"{offered} devices offered, but labels count {counted} cards"
     is_fitting = (
         offered == counted * parts if 0 < counted <= most_cards else offered % parts == 0 and offered > most_cards
     )
@@ -115,7 +152,14 @@ def _partitioned(node: NodeView, key: str) -> Group:
     match = _MODE_KEY.fullmatch(key)
     device = _model(node, key)
     mode = match[1] if match else "spx"
-    return node.group(key, device if device["sku"] == "unknown" else _as_partition(node, device, mode))
+    if device["sku"] == "unknown":
+        return node.group(key, device if mode.startswith("spx") else unknown(_VENDOR, "gpu") | {"partition": mode})
+    parts = _parts(node, device["sku"], mode)
+    if node.offered(key) % parts:
+        what = f"{key}: {node.offered(key)} offered, but {device['sku']} gives {parts} a card; taken as unknown devices"
+        node.find("PARTITION_STALE", what)
+        return node.group(key, unknown(_VENDOR, "gpu"))
+    return node.group(key, _as_partition(node, device, mode))
 
 
 def _as_partition(node: NodeView, device: Device, mode: str) -> Device:

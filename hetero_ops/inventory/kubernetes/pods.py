@@ -3,12 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from hetero_ops.document.field import Field
 from hetero_ops.inventory.finding import Finding, FindingCode
-from hetero_ops.inventory.kubernetes.node import ReadNode, is_device_key
+from hetero_ops.inventory.kubernetes.node import ReadNode
 from hetero_ops.inventory.kubernetes.quantity import cpu_milli, mebibytes, units
+from hetero_ops.inventory.kubernetes.vendors import is_device_key
 
 _TERMINAL_PHASES = ("Succeeded", "Failed")
 _WHOLE = 1000
@@ -101,21 +103,27 @@ def _reader(key: str) -> Callable[[Field], int | None] | None:
 
 @dataclass(slots=True)
 class _Stock:
-    """The devices behind one resource key: which units of which are taken."""
+    """The devices of one group, and how much of each is taken, whatever key it was asked for by."""
 
     first: int
-    slots: int
-    taken: list[int]
+    unhealthy: frozenset[int]
+    taken: list[Fraction]
 
-    def take(self, wanted: int) -> dict[int, int]:
-        """Take units, each from the least taken device and among those from the lowest id: units by device id."""
+    def take(self, wanted: int, slots: int) -> dict[int, int]:
+        """Take units of which a device has `slots`; give the units by device id.
+
+        Each comes from the least taken device, of those from the lowest id, and from an unhealthy one last.
+        """
         got: Counter[int] = Counter()
+        unit = Fraction(1, slots)
         while wanted > got.total():
-            free = sorted((taken, index) for index, taken in enumerate(self.taken) if taken < self.slots)
+            free = sorted(
+                (index in self.unhealthy, taken, index) for index, taken in enumerate(self.taken) if taken + unit <= 1
+            )
             if not free:
                 break
-            for _, index in free[: wanted - got.total()]:
-                self.taken[index] += 1
+            for _, _, index in free[: wanted - got.total()]:
+                self.taken[index] += unit
                 got[index] += 1
         return {self.first + index: units for index, units in sorted(got.items())}
 
@@ -127,13 +135,15 @@ class NodeUse:
     node: ReadNode
     used: list[dict[str, Any]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-    stocks: dict[str, _Stock] = field(init=False)
+    stocks: dict[str, tuple[_Stock, int]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.stocks = {}
         first = 0
         for group in self.node.groups:
-            self.stocks[group.key] = _Stock(first, min(group.slots, _WHOLE), [0] * group.count)
+            stock = _Stock(first, group.unhealthy, [Fraction()] * group.count)
+            for key, slots in ((group.key, group.slots), *group.aliases):
+                self.stocks[key] = (stock, min(slots, _WHOLE))
             first += group.count
 
     def book(self, pod: Pod) -> None:
@@ -157,11 +167,10 @@ class NodeUse:
             self.used.append(common | amounts)
 
     def _take(self, pod: Pod, key: str, wanted: int, shares: dict[int, list[int]]) -> None:
-        stock = self.stocks.get(key)
-        taken = {} if stock is None else stock.take(wanted)
+        stock, slots = self.stocks.get(key, (None, 1))
+        taken = {} if stock is None else stock.take(wanted, slots)
         for device, count in taken.items():
-            share = max(count * _WHOLE // stock.slots, 1) if stock else _WHOLE
-            shares.setdefault(share, []).append(device)
+            shares.setdefault(max(count * _WHOLE // slots, 1), []).append(device)
         got = sum(taken.values())
         if got < wanted and is_device_key(key):
             self._find("USED_BEYOND_FREE", f"{pod.owner} uses {wanted} of {key}, where {got} were free")

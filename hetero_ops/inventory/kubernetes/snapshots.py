@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.finding import Finding
+from hetero_ops.inventory.kubernetes.device_entry import document_devices
 from hetero_ops.inventory.kubernetes.model import unknown
-from hetero_ops.inventory.kubernetes.node import ReadNode, document_devices
+from hetero_ops.inventory.kubernetes.node import ReadNode
 from hetero_ops.inventory.kubernetes.node_view import Group
 
 
@@ -20,7 +21,8 @@ def settle(snapshots: Sequence[ReadNode], catalog: Catalog) -> ReadNode:
     groups = [_without_model(group, catalog) if group.key in doubtful else group for group in last.groups]
     message = f"{', '.join(sorted(doubtful))}: the labels name one model, then another; taken as unknown"
     findings = [*last.findings, Finding("MODEL_AMBIGUOUS", last.name, message)]
-    return replace(last, groups=groups, fields=last.fields | {"devices": document_devices(groups)}, findings=findings)
+    fields = last.fields | {"devices": document_devices(groups, last.layout)}
+    return replace(last, groups=groups, fields=fields, findings=findings)
 
 
 def _differs(group: Group, earlier: Group | None) -> bool:
