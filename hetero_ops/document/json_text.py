@@ -9,6 +9,8 @@ from hetero_ops.document.refusal import refusal, shown
 from hetero_ops.document.yaml_scalar import finite
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN|-?[0-9][0-9.eE+-]*')
+_SPACE = " \t\n\r"
+_WHOLE = "give the whole output; YAML in flow style needs `---` as its first line"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _HALF_SURROGATE = re.compile(r"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])")
 
@@ -27,24 +29,50 @@ def read_json(text: str, source: str, depth: int) -> Any:  # noqa: ANN401 - a do
     Raises:
         InvalidDocument: the text is not JSON, or JSON that has no meaning here.
     """
+    value, end = read_value(text, source, depth, len(text) - len(text.lstrip(_SPACE)))
+    rest = text[end:].lstrip(_SPACE)
+    if rest:
+        line = text.count("\n", 0, len(text) - len(rest)) + 1
+        raise refusal("this is not JSON: Extra data", _WHOLE, source, line)
+    check_value(value, text, source, depth)
+    return value
+
+
+def read_value(text: str, source: str, depth: int, start: int, first_line: int = 1) -> tuple[Any, int]:
+    """Read the JSON value that begins at a place of a text; give it with the place where it ends.
+
+    Args:
+        text: the text.
+        source: the file it is from.
+        depth: how deep a value may be nested, for the message.
+        start: where the value begins.
+        first_line: the line of that file that the text begins with.
+
+    Raises:
+        InvalidDocument: the text is not JSON, or JSON that has no meaning here.
+    """
     try:
-        value = json.loads(
-            text, object_pairs_hook=_once, parse_constant=_refuse_number, parse_float=_number, parse_int=_integer
-        )
+        return _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
-        fix = "give the whole output; YAML in flow style needs `---` as its first line"
-        raise refusal(f"this is not JSON: {error.msg}", fix, source, error.lineno) from None
+        raise refusal(f"this is not JSON: {error.msg}", _WHOLE, source, first_line + error.lineno - 1) from None
     except RecursionError:
-        raise refusal(f"nested deeper than {depth}", "give a flatter document", source, 1) from None
+        raise refusal(f"nested deeper than {depth}", "give a flatter document", source, first_line) from None
     except _RefusedNumberError as error:
-        line = _line_of(text, str(error))
+        line = _line_of(text, str(error), start, first_line)
         raise refusal(f"{shown(str(error))} is not a number here", "leave out what is unknown", source, line) from None
     except _RepeatedKeyError as error:
         raise refusal(f"the key {error} is given twice", "keep one of them", source) from None
+
+
+def check_value(value: object, text: str, source: str, depth: int) -> None:
+    """Refuse what decoded, but means nothing: too deep a nesting, half a surrogate pair.
+
+    Raises:
+        InvalidDocument: the value is such.
+    """
     _check_depth(value, source, depth)
     if _SURROGATE.search(text):
         _check_text(value, text, source)
-    return value
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -73,10 +101,15 @@ def _integer(text: str) -> int:
         _refuse_number(text)
 
 
-def _line_of(text: str, token: str) -> int | None:
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_once, parse_constant=_refuse_number, parse_float=_number, parse_int=_integer
+)
+
+
+def _line_of(text: str, token: str, start: int, first_line: int) -> int | None:
     """Find a token outside of the strings."""
-    start = next((match.start() for match in _TOKEN.finditer(text) if match[0] == token), None)
-    return None if start is None else text.count("\n", 0, start) + 1
+    at = next((match.start() for match in _TOKEN.finditer(text, start) if match[0] == token), None)
+    return None if at is None else text.count("\n", 0, at) + first_line
 
 
 def _check_depth(value: object, source: str, depth: int) -> None:
