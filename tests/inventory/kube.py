@@ -16,11 +16,12 @@ def node(
     labels: dict[str, str] | None = None,
     resources: dict[str, str] | None = None,
     allocatable: dict[str, str] | None = None,
+    annotations: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     capacity = resources or {}
     return {
         "kind": "Node",
-        "metadata": {"name": name, "labels": labels or {}},
+        "metadata": {"name": name, "labels": labels or {}, "annotations": annotations or {}},
         "spec": {},
         "status": {"capacity": capacity, "allocatable": {**capacity, **(allocatable or {})}},
     }
@@ -48,6 +49,19 @@ def imported(*items: object) -> Imported:
 def only_node(result: Imported) -> dict[str, Any]:
     (found,) = result.document["clusters"][0]["nodes"]
     return dict(found)
+
+
+def devices(labels: dict[str, str], resources: dict[str, str]) -> list[dict[str, Any]]:
+    """The devices of a node of which nothing is left to settle."""
+    result = imported(node("n", labels, resources))
+    assert result.findings == ()
+    return list(only_node(result)["devices"])
+
+
+def doubted(labels: dict[str, str], resources: dict[str, str]) -> tuple[list[dict[str, Any]], list[str]]:
+    """The devices of a node and the codes of what was found."""
+    result = imported(node("n", labels, resources))
+    return list(only_node(result).get("devices", [])), codes(result)
 
 
 def codes(result: Imported) -> list[str]:

@@ -1,5 +1,4 @@
 import json
-from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from hetero_ops.document.text import read_text
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.kubernetes import Imported, read_cluster
-from tests.inventory.kube import AMD, GFD, codes, imported, node, only_node, pod, text
+from tests.inventory.kube import AMD, GFD, codes, imported, node, only_node, text
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "fleets" / "kube-mixed.json"
 
@@ -21,48 +20,6 @@ def read_file(path: Path) -> Imported:
 
 def nodes_of(result: Imported) -> dict[str, dict[str, Any]]:
     return {found["name"]: found for found in result.document["clusters"][0]["nodes"]}
-
-
-def test_a_whole_card_as_one_partition(test_data: Callable[[str], Path]) -> None:
-    result = read_file(test_data("samples/kubernetes-nodes/a100-mig-7g-mixed.yaml"))
-    found = only_node(result)
-
-    assert found["devices"] == [{"sku": "A100-SXM4-40GB", "partition": "7g.40gb", "memory_mib": 40192, "count": 1}]
-    assert found["driver"] == {"nvidia": "520.56.06", "cuda": "11.8"}
-    assert (found["cpu_milli"], found["memory_mib"]) == (12000, 85376)
-    assert result.findings == ()
-
-
-def test_two_plain_cards(test_data: Callable[[str], Path]) -> None:
-    result = read_file(test_data("samples/kubernetes-nodes/t4-two-plain.yaml"))
-
-    assert only_node(result)["devices"] == [{"sku": "T4", "memory_mib": 15360, "count": 2}]
-    assert result.findings == ()
-
-
-def test_labels_alone_are_no_node(test_data: Callable[[str], Path]) -> None:
-    with pytest.raises(InvalidDocument, match=r"labels of a node.*`kubectl get nodes,pods -A -o json`"):
-        read_file(test_data("samples/kubernetes-nodes/labels-only-h100-mig-mixed.json"))
-
-
-def test_the_same_labels_on_a_node_give_its_partitions(test_data: Callable[[str], Path]) -> None:
-    path = test_data("samples/kubernetes-nodes/labels-only-h100-mig-mixed.json")
-    labels = read_text(path.read_bytes(), path.name).value
-    offered = {"nvidia.com/mig-1g.10gb": "2", "nvidia.com/mig-2g.20gb": "1", "nvidia.com/mig-3g.40gb": "1"}
-    result = imported(node("c", labels, {"nvidia.com/gpu": "0"} | offered))
-
-    sku = {"sku": "H100-SXM5-80GB"}
-    assert only_node(result)["devices"] == [
-        sku | {"partition": "1g.10gb", "memory_mib": 9984, "count": 2},
-        sku | {"partition": "2g.20gb", "memory_mib": 20096, "count": 1},
-        sku | {"partition": "3g.40gb", "memory_mib": 40320, "count": 1},
-    ]
-    assert result.findings == ()
-
-
-def test_a_node_without_a_name_is_one_clear_error(test_data: Callable[[str], Path]) -> None:
-    with pytest.raises(InvalidDocument, match=r"without metadata\.name"):
-        read_file(test_data("samples/kubernetes-nodes/minimal-one-gpu.yaml"))
 
 
 def test_the_packaged_example_is_the_one_that_is_shown() -> None:
@@ -190,50 +147,6 @@ def test_one_silicon_under_two_keys_is_counted_once() -> None:
     assert [group["count"] for group in only_node(result)["devices"]] == [16]
 
 
-def test_a_product_that_nobody_knows_stays_unknown() -> None:
-    labels = {"nvidia.com/gpu.product": "NVIDIA-XPU-9000", "nvidia.com/gpu.memory": "98304"}
-    result = imported(node("n", labels, {"nvidia.com/gpu": "2"}))
-
-    assert only_node(result)["devices"] == [
-        {
-            "sku": "unknown",
-            "vendor": "nvidia",
-            "class": "gpu",
-            "model": "NVIDIA-XPU-9000",
-            "product": "NVIDIA-XPU-9000",
-            "memory_mib": 98304,
-            "count": 2,
-        }
-    ]
-    assert codes(result) == ["UNKNOWN_DEVICE"]
-
-
-@pytest.mark.parametrize("key", ["nvidia.com/gpu", "nvidia.com/gpu.shared"])
-def test_replicas_are_no_cards(key: str) -> None:
-    labels = GFD | {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB-SHARED", "nvidia.com/gpu.replicas": "4"}
-    result = imported(node("n", labels, {key: "32"}), pod("a", {key: "1"}), pod("b", {key: "1"}))
-    found = only_node(result)
-
-    assert found["devices"] == [{"sku": "A100-SXM4-40GB", "memory_mib": 40960, "count": 8}]
-    assert [(use["devices"], use["share_milli"]) for use in found["used"]] == [([0], 250), ([1], 250)]
-    assert result.findings == ()
-
-
-def test_the_single_strategy_makes_every_unit_a_partition() -> None:
-    labels = GFD | {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb", "nvidia.com/gpu.memory": "4864"}
-    result = imported(node("n", labels | {"nvidia.com/gpu.count": "7"}, {"nvidia.com/gpu": "7"}))
-
-    assert only_node(result)["devices"] == [
-        {"sku": "A100-SXM4-40GB", "partition": "1g.5gb", "memory_mib": 4864, "count": 7}
-    ]
-
-
-def test_a_plus_sign_comes_back_into_the_profile() -> None:
-    result = imported(node("n", GFD | {"nvidia.com/mig.strategy": "mixed"}, {"nvidia.com/mig-1g.5gb.me": "1"}))
-
-    assert only_node(result)["devices"] == [{"sku": "A100-SXM4-40GB", "partition": "1g.5gb+me", "count": 1}]
-
-
 @pytest.mark.parametrize(
     ("labels", "resources"),
     [
@@ -262,41 +175,6 @@ def test_a_label_that_changed_without_the_hardware_names_no_model() -> None:
     flipping = read_cluster([first, second], Catalog.builtin())
     assert only_node(flipping)["devices"] == [{"sku": "unknown", "vendor": "nvidia", "class": "gpu", "count": 8}]
     assert codes(flipping) == ["MODEL_AMBIGUOUS"]
-
-
-def test_several_device_ids_of_one_model_are_one_model() -> None:
-    result = imported(node("n", {f"amd.com/gpu.device-id.{i}": "4" for i in ("74a1", "74b5")}, {"amd.com/gpu": "8"}))
-
-    assert only_node(result)["devices"] == [{"sku": "MI300X", "count": 8}]
-
-
-@pytest.mark.parametrize(
-    ("mode", "key", "count"),
-    [("cpx_nps4", "amd.com/gpu", 64), ("CPX_NPS4", "amd.com/gpu", 64), (None, "amd.com/cpx_nps4", 64)],
-)
-def test_amd_partitions_are_groups_of_their_own(mode: str | None, key: str, count: int) -> None:
-    labels = AMD | ({"amd.com/gpu.compute-memory-partition": mode} if mode else {})
-    result = imported(node("n", labels, {key: str(count)}))
-
-    assert only_node(result)["devices"] == [
-        {"sku": "MI300X", "partition": "cpx_nps4", "memory_mib": 24576, "count": count}
-    ]
-    assert result.findings == ()
-
-
-@pytest.mark.parametrize(("mode", "count"), [("cpx", "8"), ("spx_nps1", "64")])
-def test_a_mode_that_contradicts_the_count_is_stale(mode: str, count: str) -> None:
-    result = imported(node("n", AMD | {"amd.com/gpu.compute-memory-partition": mode}, {"amd.com/gpu": count}))
-
-    assert only_node(result)["devices"][0]["sku"] == "unknown"
-    assert codes(result) == ["PARTITION_STALE"]
-
-
-def test_mig_labels_without_their_resources_are_stale() -> None:
-    labels = GFD | {"nvidia.com/mig.strategy": "mixed", "nvidia.com/mig.capable": "true"}
-    result = imported(node("n", labels | {"nvidia.com/mig-1g.5gb.count": "7"}, {"nvidia.com/gpu": "7"}))
-
-    assert codes(result) == ["PARTITION_STALE"]
 
 
 def test_cards_that_nobody_offers_are_said() -> None:

@@ -43,7 +43,9 @@ def unknown(vendor: str, accelerator_class: str, product: str | None = None) -> 
 
 def skus(node: NodeView, vendor: str, product: str) -> tuple[str, ...]:
     """Give the SKUs of a vendor that a product string may mean: another vendor's label says nothing of this one."""
-    return tuple(profile.sku for profile in node.catalog.candidates(product) if profile.vendor == vendor)
+    found = [profile.sku for profile in node.catalog.candidates(product) if profile.vendor == vendor]
+    # `a100` is a card of NVIDIA and a PCI id of Qualcomm.
+    return tuple(found or [profile.sku for profile in node.catalog.resolve(product) if profile.vendor == vendor])
 
 
 def identify(  # noqa: PLR0913, PLR0917 - who asks, for which devices, and the two kinds of evidence
