@@ -12,6 +12,7 @@ from hetero_ops.document.text import read_text
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.kubernetes import read_cluster
+from hetero_ops.inventory.kubernetes.export_text import read_export
 from tests.inventory.kube import AMD, GFD, node, pod
 
 EXAMPLE = json.loads((Path(__file__).parents[2] / "examples" / "fleets" / "kube-mixed.json").read_text())
@@ -19,6 +20,29 @@ SHARED = {"nvidia.com/gpu.replicas": "4", "nvidia.com/gpu.product": "NVIDIA-A100
 ITEMS = [
     node("mig", GFD | {"nvidia.com/mig.strategy": "mixed"}, {"nvidia.com/gpu": "0", "nvidia.com/mig-7g.40gb": "8"}),
     node("shared", GFD | SHARED, {"nvidia.com/gpu": "32", "cpu": "12", "memory": "87425380Ki"}),
+    node(
+        "placed",
+        GFD,
+        {"nvidia.com/gpu": "8"},
+        annotations={
+            "hetero-ops/topology": json.dumps({"islands": [[0, 1]], "numa": [0] * 8, "uuids": list("abcdefgh")})
+        },
+    ),
+    node("npu", {}, {"huawei.com/Ascend910": "8"}, annotations={"huawei.com/Ascend910-Fault": "[]"}),
+    {
+        "kind": "NodeResourceTopology",
+        "metadata": {"name": "shared"},
+        "topologyPolicies": ["Restricted"],
+        "zones": [
+            {
+                "name": f"node-{number}",
+                "type": "Node",
+                "costs": [{"name": "node-0", "value": 10}],
+                "resources": [{"name": "nvidia.com/gpu", "capacity": "16"}],
+            }
+            for number in range(2)
+        ],
+    },
     node("amd", AMD | {"amd.com/gpu.compute-memory-partition": "cpx"}, {"amd.com/gpu": "64", "cpu": "1e3"}),
     pod("a", {"nvidia.com/gpu": "3", "cpu": "1"}, on="shared"),
     pod("b", {"amd.com/gpu": "65"}, on="amd"),
@@ -83,6 +107,23 @@ def test_a_damaged_input_is_read_or_refused(document: dict[str, Any]) -> None:
     for found in result.document["clusters"][0]["nodes"]:
         assert found["name"]
         assert_ids_are_devices(found)
+
+
+def outcome(data: bytes, stream_above_bytes: int) -> object:
+    try:
+        text = read_export(data, "f", stream_above_bytes=stream_above_bytes)
+        return read_cluster([text], Catalog.builtin())
+    except InvalidDocument as error:
+        return error.path
+
+
+@given(damaged(), st.sampled_from([None, 1]))
+def test_item_by_item_or_as_one_piece_a_damaged_input_reads_the_same(
+    document: dict[str, Any], indent: int | None
+) -> None:
+    data = json.dumps(document, indent=indent, ensure_ascii=False).encode()
+
+    assert outcome(data, 0) == outcome(data, len(data))
 
 
 @given(st.binary(max_size=40) | st.text(alphabet="{}[]:,-&*!|>'\"\\%#?~ \n\ta1.eE", max_size=40))

@@ -13,6 +13,7 @@ from hetero_ops.inventory.kubernetes.layout import Layout
 from hetero_ops.inventory.kubernetes.node_view import Group, NodeView, Offer
 from hetero_ops.inventory.kubernetes.position import locate, topology_labels
 from hetero_ops.inventory.kubernetes.quantity import cpu_milli, mebibytes, units
+from hetero_ops.inventory.kubernetes.slim import READ_ANNOTATIONS
 from hetero_ops.inventory.kubernetes.vendors import (
     drivers,
     find_strangers,
@@ -71,8 +72,8 @@ def read_node(node: Field, catalog: Catalog, zones: Zones | None = None, name: s
             what, "give the whole object, as it was printed, or name it by --node"
         )
     status = node.get("status")
-    labels, annotations = (node.get("metadata", part).strings() for part in ("labels", "annotations"))
-    view = NodeView(name, labels, _offers(status), catalog, annotations)
+    labels = node.get("metadata", "labels").strings()
+    view = NodeView(name, labels, _offers(status), catalog, _annotations(node))
     groups = read_groups(view)
     if sum(group.count for group in groups) > _MOST_DEVICES:
         raise status.get("capacity").refuse(f"more than {_MOST_DEVICES} devices in one node", "check the counts")
@@ -138,6 +139,11 @@ def _read(view: NodeView, groups: list[Group], host: dict[str, Any], zones: Zone
     }
     fields = {key: value for key, value in fields.items() if value not in (None, {}, [])}
     return ReadNode(view.name, fields, groups, layout, view.findings)
+
+
+def _annotations(node: Field) -> dict[str, str]:
+    annotations = node.get("metadata", "annotations").fields()
+    return {key: said.string() or "" for key, said in annotations if key.startswith(READ_ANNOTATIONS)}
 
 
 def _amount(status: Field, resource: str) -> Field:

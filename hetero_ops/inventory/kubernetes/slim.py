@@ -10,7 +10,8 @@ _UNREAD = {
     "status": ("containerStatuses", "images", "initContainerStatuses", "volumesAttached", "volumesInUse"),
 }
 _READ_OF_CONTAINER = frozenset({"name", "resources", "restartPolicy"})
-_READ_ANNOTATIONS = ("hetero-ops/", "huawei.com/")
+# Prefixes of the annotations that are read.
+READ_ANNOTATIONS = ("hetero-ops/", "huawei.com/")
 
 
 def slim(item: object) -> object:
@@ -32,9 +33,7 @@ def slim(item: object) -> object:
 
 def _slim_annotations(metadata: object) -> None:
     if isinstance(metadata, dict) and isinstance(annotations := metadata.get("annotations"), dict):
-        metadata["annotations"] = {
-            key: value for key, value in annotations.items() if key.startswith(_READ_ANNOTATIONS)
-        }
+        metadata["annotations"] = {key: value for key, value in annotations.items() if key.startswith(READ_ANNOTATIONS)}
 
 
 def _slim_containers(spec: Any) -> None:  # noqa: ANN401
