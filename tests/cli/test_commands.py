@@ -74,6 +74,23 @@ def test_import_reads_standard_input():
     assert json.loads(done.stdout)["kind"] == "Fleet"
 
 
+def test_import_takes_the_labels_of_a_node_that_is_named(command, tmp_path):
+    file = tmp_path / "labels.json"
+    labels = {"nvidia.com/gpu.product": "NVIDIA-L4", "nvidia.com/gpu.count": "2"}
+    file.write_text(json.dumps(labels))
+    refused = command("fleet", "import", str(file))
+    assert refused.code == 65
+    assert "labels of a node, without the node" in refused.err
+    (cluster,) = json.loads(command("fleet", "import", str(file), "--node", "gpu-1", "--json").out)["clusters"]
+    assert cluster["nodes"] == [
+        {
+            "name": "gpu-1",
+            "labels": {"nvidia.com/gpu.product": "NVIDIA-L4"},
+            "devices": [{"sku": "L4", "count": 2}],
+        }
+    ]
+
+
 def test_import_of_openb(command, test_data):
     result = command("fleet", "import", str(test_data("openb/openb_node_list_gpu_node.csv")), "--json")
     assert (result.code, len(json.loads(result.out)["clusters"][0]["nodes"])) == (0, 1213)

@@ -42,6 +42,7 @@ KEPT_LABELS = frozenset(
         "beta.amd.com/gpu.device-id",
         "beta.amd.com/gpu.product-name",
         "feature.node.kubernetes.io/amd-gpu",
+        "feature.node.kubernetes.io/amd-vgpu",
         "feature.node.kubernetes.io/rdma.available",
         "feature.node.kubernetes.io/rdma.capable",
         "gpu.intel.com/family",

@@ -36,20 +36,20 @@ def read_pod(pod: Field) -> Pod | None:
     Raises:
         InvalidDocument: a field has the wrong type.
     """
-    node, phase = pod.get("spec", "nodeName").string(), pod.get("status", "phase").string()
-    if not node or phase in _TERMINAL_PHASES:
+    metadata, spec, status = pod.get("metadata"), pod.get("spec"), pod.get("status")
+    node = spec.get("nodeName").string()
+    if not node or status.get("phase").string() in _TERMINAL_PHASES:
         return None
-    name, namespace = pod.get("metadata", "name").string(), pod.get("metadata", "namespace").string()
+    name, namespace = metadata.get("name").string(), metadata.get("namespace").string()
     if not name:
-        raise pod.get("metadata", "name").refuse("a pod without metadata.name", "give the output as it was printed")
-    priority = pod.get("spec", "priority").integer()
+        raise metadata.get("name").refuse("a pod without metadata.name", "give the output as it was printed")
     return Pod(
         owner=f"pod {namespace or 'default'}/{name}",
         node=node,
-        amounts=_amounts(pod.get("spec")),
-        since=pod.get("status", "startTime").string(),
-        priority=priority or None,
-        uses_claims=bool(pod.get("spec", "resourceClaims").items()),
+        amounts=_amounts(spec),
+        since=status.get("startTime").string(),
+        priority=spec.get("priority").integer() or None,
+        uses_claims=bool(spec.get("resourceClaims").items()),
     )
 
 

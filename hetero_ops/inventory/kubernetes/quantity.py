@@ -1,5 +1,6 @@
 """Kubernetes quantities (`12`, `12000m`, `87425380Ki`, `1e3`) as integers: floats would lose bytes."""
 
+import functools
 import re
 
 from hetero_ops.document.field import Field
@@ -31,13 +32,20 @@ def _read(field: Field, multiplier: int, divisor: int) -> int | None:
     if field.value is None:
         return None
     text = str(field.value) if type(field.value) in (int, float) else field.string() or ""
-    match = _QUANTITY.fullmatch(text.strip())
-    if match is None or not (match[1] or match[2]):
+    amount = _parse(text, multiplier, divisor)
+    if amount is None:
         raise field.refuse(f"{text[:60]!r} is no quantity", "write it as 12, 500m or 64Gi")
-    amount = _scaled(match, multiplier) // divisor
     if amount > _LARGEST:
         raise field.refuse(f"{text[:60]} is more than any machine has", "write it as 12, 500m or 64Gi")
     return amount
+
+
+@functools.lru_cache(maxsize=4096)  # a cluster says the same few quantities again and again
+def _parse(text: str, multiplier: int, divisor: int) -> int | None:
+    match = _QUANTITY.fullmatch(text.strip())
+    if match is None or not (match[1] or match[2]):
+        return None
+    return _scaled(match, multiplier) // divisor
 
 
 def _scaled(match: re.Match[str], multiplier: int) -> int:

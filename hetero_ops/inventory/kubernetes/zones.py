@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from hetero_ops.inventory.field import Field
 from hetero_ops.inventory.kubernetes.quantity import cpu_milli, mebibytes, units
 
-API_VERSIONS = ("topology.node.k8s.io/v1alpha1", "topology.node.k8s.io/v1alpha2")
 _NUMBER = re.compile(r".*?(\d{1,4})")
 _READERS = {"cpu": cpu_milli, "memory": mebibytes}
 # `topologyPolicies` of v1alpha1 (still written by some publishers) in the words of the kubelet: policy and scope.
@@ -80,12 +79,12 @@ class Zones:
             sum(each.available for each in found),
         )
 
-    def numa(self, key: str, units: int, slots: int) -> list[int] | None:
+    def numa(self, key: str, offered: int, slots: int) -> list[int] | None:
         """Give the NUMA node of each device behind a resource key, in the order of the zones.
 
         Args:
             key: the resource key.
-            units: units of the key that the node itself offers.
+            offered: units of the key that the node itself offers.
             slots: units of each device.
 
         Returns:
@@ -99,8 +98,8 @@ class Zones:
             return None
         if any(zone.number is None for zone, _ in here):
             raise ValueError("a zone has no number in its name")
-        if sum(count for _, count in here) != units:
-            raise ValueError(f"its zones have {sum(count for _, count in here)} of {key}, the node {units}")
+        if sum(count for _, count in here) != offered:
+            raise ValueError(f"its zones have {sum(count for _, count in here)} of {key}, the node {offered}")
         if any(count % slots for _, count in here):
             raise ValueError(f"a device of {key} is in two zones")
         return [zone.number for zone, count in here for _ in range(count // slots) if zone.number is not None]
