@@ -10,7 +10,7 @@ from hetero_ops.document.text import DocumentText
 from hetero_ops.errors import InvalidDocument
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: that takes three times as long to make, and there are millions
 class Field:
     """One value and the steps that lead to it. `null` and absent are the same, as they are to Kubernetes."""
 

@@ -29,7 +29,7 @@ def read_json(text: str, source: str, depth: int) -> Any:  # noqa: ANN401 - a do
     Raises:
         InvalidDocument: the text is not JSON, or JSON that has no meaning here.
     """
-    value, end = read_value(text, source, depth, len(text) - len(text.lstrip(_SPACE)))
+    value, end = read_value(text, source, depth, len(text) - len(text.lstrip(_SPACE)), decoder=_STRICT)
     rest = text[end:].lstrip(_SPACE)
     if rest:
         line = text.count("\n", 0, len(text) - len(rest)) + 1
@@ -38,8 +38,12 @@ def read_json(text: str, source: str, depth: int) -> Any:  # noqa: ANN401 - a do
     return value
 
 
-def read_value(text: str, source: str, depth: int, start: int, first_line: int = 1) -> tuple[Any, int]:
+def read_value(  # noqa: PLR0913 - where it is, and how it is read
+    text: str, source: str, depth: int, start: int, first_line: int = 1, *, decoder: json.JSONDecoder | None = None
+) -> tuple[Any, int]:
     """Read the JSON value that begins at a place of a text; give it with the place where it ends.
+
+    Of a key that is given twice the last counts, unless the decoder is the strict one, which takes twice the time.
 
     Args:
         text: the text.
@@ -47,12 +51,13 @@ def read_value(text: str, source: str, depth: int, start: int, first_line: int =
         depth: how deep a value may be nested, for the message.
         start: where the value begins.
         first_line: the line of that file that the text begins with.
+        decoder: the strict one, or by default the fast one.
 
     Raises:
         InvalidDocument: the text is not JSON, or JSON that has no meaning here.
     """
     try:
-        return _DECODER.raw_decode(text, start)
+        return (decoder or _FAST).raw_decode(text, start)
     except json.JSONDecodeError as error:
         raise refusal(f"this is not JSON: {error.msg}", _WHOLE, source, first_line + error.lineno - 1) from None
     except RecursionError:
@@ -101,7 +106,8 @@ def _integer(text: str) -> int:
         _refuse_number(text)
 
 
-_DECODER = json.JSONDecoder(
+_FAST = json.JSONDecoder(parse_constant=_refuse_number, parse_float=_number, parse_int=_integer)
+_STRICT = json.JSONDecoder(
     object_pairs_hook=_once, parse_constant=_refuse_number, parse_float=_number, parse_int=_integer
 )
 

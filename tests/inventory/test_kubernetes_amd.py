@@ -104,7 +104,27 @@ def test_fewer_cards_than_labels_count_are_in_doubt() -> None:
 
 
 def test_partitions_that_no_card_gives_are_in_doubt() -> None:
-    assert doubted(AMD, {"amd.com/cpx_nps4": "63"}) == ([UNKNOWN | {"count": 63}], ["PARTITION_STALE"])
+    assert doubted(AMD, {"amd.com/cpx_nps4": "63"}) == (
+        [UNKNOWN | {"partition": "cpx_nps4", "count": 63}],
+        ["PARTITION_STALE"],
+    )
+
+
+def test_cards_under_an_old_name_are_not_counted_twice() -> None:
+    found, found_codes = doubted(AMD, {"amd.com/gpu": "8", "amd.com/cpx_nps4": "64"})
+    assert [(group["sku"], group["count"]) for group in found] == [("MI300X", 64)]
+    assert found_codes == ["PARTITION_STALE"]
+
+    found, found_codes = doubted(AMD, {"amd.com/spx_nps1": "8", "amd.com/cpx_nps4": "64"})
+    assert [(group["sku"], group["partition"]) for group in found] == [("unknown", "cpx_nps4"), ("unknown", "spx_nps1")]
+    assert found_codes == ["PARTITION_STALE", "PARTITION_STALE"]
+
+
+def test_cards_of_one_node_may_be_in_different_modes() -> None:
+    assert devices(AMD, {"amd.com/spx_nps1": "4", "amd.com/cpx_nps1": "32"}) == [
+        {"sku": "MI300X", "partition": "cpx_nps1", "memory_mib": 24576, "count": 32},
+        {"sku": "MI300X", "count": 4},
+    ]
 
 
 def test_the_driver_is_that_of_the_kernel() -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.bench.kube_cluster import items, write_cluster
 
 NODES, PODS = 5_000, 20_000
-# Of the import as a whole, on two busy cores; measured are about 12 s and 0.5 GiB.
+# Of the import as a whole, on two busy cores; measured are 9 s and 0.5 GiB.
 MOST_SECONDS = 60
 MOST_MIB = 1536
 _IMPORT = """

@@ -20,7 +20,7 @@ _MIB_PER_GIB = 1024
 
 def read(node: NodeView) -> list[Group]:
     """Read the AMD devices of a node."""
-    groups = [_plain(node)] if node.offered(_KEY) else []
+    groups = [_plain(node)] if node.offered(_KEY) and not _is_stale_plain(node) else []
     groups += [_partitioned(node, key) for key in _modes_offered(node)]
     if not groups and _values(node, "device-id"):
         node.find("NOT_OFFERED", "labels name AMD cards, but the node offers none: is the device plugin running?")
@@ -48,6 +48,16 @@ def label_offers(node: NodeView) -> dict[str, int]:
 
 def _modes_offered(node: NodeView) -> list[str]:
     return sorted(key for key in node.offers if _MODE_KEY.fullmatch(key) and node.offered(key))
+
+
+def _is_stale_plain(node: NodeView) -> bool:
+    """Tell whether the plain key gives out the cards of the keys of modes: names stay old after a change of mode."""
+    ids = _values(node, "device-id")
+    is_stale = bool(_modes_offered(node) and ids) and all(_has_modes(node, value) for value in ids)
+    if is_stale:
+        what = f"{_KEY}: {node.offered(_KEY)} offered beside partitions of the same cards; not counted again"
+        node.find("PARTITION_STALE", what)
+    return is_stale
 
 
 def _values(node: NodeView, kind: str) -> dict[str, int | None]:
@@ -154,12 +164,22 @@ def _partitioned(node: NodeView, key: str) -> Group:
     mode = match[1] if match else "spx"
     if device["sku"] == "unknown":
         return node.group(key, device if mode.startswith("spx") else unknown(_VENDOR, "gpu") | {"partition": mode})
-    parts = _parts(node, device["sku"], mode)
-    if node.offered(key) % parts:
-        what = f"{key}: {node.offered(key)} offered, but {device['sku']} gives {parts} a card; taken as unknown devices"
-        node.find("PARTITION_STALE", what)
-        return node.group(key, unknown(_VENDOR, "gpu"))
+    doubt = _modes_doubt(node, key, device["sku"], mode)
+    if doubt:
+        node.find("PARTITION_STALE", f"{key}: {doubt}; its devices are taken as unknown")
+        return node.group(key, unknown(_VENDOR, "gpu") | {"partition": mode})
     return node.group(key, _as_partition(node, device, mode))
+
+
+def _modes_doubt(node: NodeView, key: str, sku: str, mode: str) -> str | None:
+    """Say why the devices of this key, or of all such keys together, cannot be parts of the cards that labels count."""
+    parts = _parts(node, sku, mode)
+    if node.offered(key) % parts:
+        return f"{node.offered(key)} offered, but {sku} gives {parts} a card"
+    counted = sum(count or 0 for count in _ids(node, key).values())
+    modes = {each: each.partition("/")[2] for each in _modes_offered(node)}
+    offered = sum(node.offered(each) / _parts(node, sku, modes[each]) for each in modes)
+    return f"the keys of modes offer {offered:g} cards, but labels count {counted}" if 0 < counted < offered else None
 
 
 def _as_partition(node: NodeView, device: Device, mode: str) -> Device:

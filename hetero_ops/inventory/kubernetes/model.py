@@ -1,8 +1,10 @@
 """From the product strings of a node to one SKU, or to what is known without one."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.kubernetes.labels import (
     INSTANCE_TYPE_LABEL,
     USER_MODEL_LABEL,
@@ -43,9 +45,14 @@ def unknown(vendor: str, accelerator_class: str, product: str | None = None) -> 
 
 def skus(node: NodeView, vendor: str, product: str) -> tuple[str, ...]:
     """Give the SKUs of a vendor that a product string may mean: another vendor's label says nothing of this one."""
-    found = [profile.sku for profile in node.catalog.candidates(product) if profile.vendor == vendor]
+    return _skus(node.catalog, vendor, product)
+
+
+@functools.lru_cache(maxsize=1024)  # thousands of nodes have the same few labels
+def _skus(catalog: Catalog, vendor: str, product: str) -> tuple[str, ...]:
+    found = [profile.sku for profile in catalog.candidates(product) if profile.vendor == vendor]
     # `a100` is a card of NVIDIA and a PCI id of Qualcomm.
-    return tuple(found or [profile.sku for profile in node.catalog.resolve(product) if profile.vendor == vendor])
+    return tuple(found or [profile.sku for profile in catalog.resolve(product) if profile.vendor == vendor])
 
 
 def identify(  # noqa: PLR0913, PLR0917 - who asks, for which devices, and the two kinds of evidence
