@@ -33,7 +33,7 @@ test-rust: tools
 
 .PHONY: test-python
 test-python: $(VENV)/dev
-	$(BIN)/pytest -m "not kube" $(TEST_ARGS)
+	$(BIN)/pytest -m "not kube and not thorough" $(TEST_ARGS)
 
 .PHONY: controlplane
 controlplane: ## Build a real Kubernetes control plane once, from its published Go modules. Ten minutes with nothing cached.
@@ -55,7 +55,7 @@ oldest: wheel ## Run the Python tests on the oldest supported versions of what t
 	$(BIN)/uv pip install --quiet --python build/oldest/bin/python --resolution lowest-direct -r pyproject.toml --extra airflow
 	$(BIN)/uv pip install --quiet --python build/oldest/bin/python --no-deps build/wheel/*.whl
 	$(BIN)/uv pip install --quiet --python build/oldest/bin/python hypothesis pytest pytest-benchmark pytest-timeout
-	build/oldest/bin/python -P -m pytest --import-mode importlib -m "not kube" $(TEST_ARGS)
+	build/oldest/bin/python -P -m pytest --import-mode importlib -m "not kube and not thorough" $(TEST_ARGS)
 
 .PHONY: bench
 bench: $(VENV)/dev ## Print every figure that the docs claim, measured now, against a baseline in the same run.

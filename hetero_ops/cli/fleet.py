@@ -44,7 +44,7 @@ def show(
 
         hetero-ops fleet show --physical --fleet fleet.yaml
     """
-    source = read_fleet(fleet, Catalog.builtin())
+    source = read_fleet(fleet, Catalog.default())
     rows = Fleet.from_source(source).overview()
     age = stale_line(source.document)
     if age is not None:
@@ -73,7 +73,7 @@ def validate(
 
         hetero-ops fleet validate --fleet fleet.yaml
     """
-    source = read_fleet(fleet, Catalog.builtin())
+    source = read_fleet(fleet, Catalog.default())
     rows = Fleet.from_source(source).overview()
     of_nodes = findings_of(source.document)
     age = stale_line(source.document)

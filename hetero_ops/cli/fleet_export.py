@@ -37,7 +37,7 @@ def export(
 
         hetero-ops fleet import assets.csv --merge fleet.yaml -o fleet.yaml
     """
-    source = read_fleet(fleet, Catalog.builtin())
+    source = read_fleet(fleet, Catalog.default())
     Fleet.from_source(source)
     if json or form is Form.json or (output is not None and output.suffix == ".json"):
         write(to_json(source.document), output)

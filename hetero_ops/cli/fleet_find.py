@@ -52,7 +52,7 @@ def find_(
 
         hetero-ops fleet find model=H100 driver~580 --fleet fleet.yaml --format csv
     """
-    catalog = Catalog.builtin()
+    catalog = Catalog.default()
     query = parse_terms(terms)
     source = read_fleet(fleet, catalog)
     Fleet.from_source(source)  # rows are taken of valid documents only

@@ -14,9 +14,9 @@ from hetero_ops.cli.exit_code import ExitCode
 from hetero_ops.cli.finding import tell
 from hetero_ops.cli.output import Format, note, to_json, write
 from hetero_ops.cli.progress import tracked
+from hetero_ops.document.text import read_text
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.inventory.document_text import read_text
 from hetero_ops.inventory.intake import STANDARD_INPUT, Handed, Hints, gather, without_defaults
 from hetero_ops.inventory.source import read_fleet
 from hetero_ops.inventory.update import homes_of, update
@@ -30,7 +30,8 @@ def import_(
         list[str],
         typer.Argument(
             metavar="SOURCE...",
-            help="Any mix of: kubectl get nodes,pods -A -o json; npu-smi info; hl-smi; xpu-smi discovery; "
+            help="Any mix of: kubectl get nodes,pods -A -o json; nvidia-smi, also with -q -x and topo -m; amd-smi "
+            "list, static and topology; rocm-smi --showtopo; npu-smi info; hl-smi; xpu-smi discovery; "
             "scontrol show node -d; a CSV of assets; a node list of openb (.csv). - is standard input.",
         ),
     ],
@@ -63,7 +64,7 @@ def import_(
 
         hetero-ops fleet import assets.csv npu-07.smi.txt --merge fleet.yaml -o fleet.yaml
     """
-    catalog = Catalog.builtin()
+    catalog = Catalog.default()
     before = None if merge is None else _valid(merge, catalog)
     hints = Hints(cluster, node, _column_map(columns), homes_of(before) if before else {})
     imported = gather(tracked(map(_handed, sources), len(sources), "reading"), catalog, hints)
@@ -116,7 +117,11 @@ def _column_map(columns: str | None) -> Mapping[str, str] | None:
 
 
 def _yaml(document: dict[str, Any]) -> str:
-    return yaml.safe_dump(document, sort_keys=False, width=120, default_flow_style=None, allow_unicode=True)
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the same text, in a third of the time
+    text: str = yaml.dump(
+        document, Dumper=dumper, sort_keys=False, width=120, default_flow_style=None, allow_unicode=True
+    )
+    return text
 
 
 def _sum_up(document: dict[str, Any], fleet: Fleet) -> None:

@@ -28,7 +28,7 @@ def label(
 
         hetero-ops fleet label --fleet fleet.yaml --cluster west | sh
     """
-    catalog = Catalog.builtin()
+    catalog = Catalog.default()
     source = read_fleet(fleet, catalog)
     Fleet.from_source(source)
     wanted = [each for each in source.document["clusters"] if cluster in (None, each["name"])]

@@ -72,6 +72,6 @@ def affinity(
     """
     from hetero_ops._core import affinity as ask  # noqa: PLC0415 - the rest of this room works without the core
 
-    request = compile_request(Requirement.parse(requirement), catalog or Catalog.builtin(), ())
+    request = compile_request(Requirement.parse(requirement), catalog or Catalog.default(), ())
     told: dict[str, Any] = json.loads(ask(json.dumps(profile.for_core()).encode(), request, preset))
     return Affinity(**told | {"terms": tuple(AffinityTerm(**term) for term in told["terms"])})

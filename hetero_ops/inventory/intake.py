@@ -6,17 +6,18 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+from hetero_ops.document.refusal import refusal
+from hetero_ops.document.text import DocumentText, decode
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.inventory.document_text import DocumentText, decode, read_text
 from hetero_ops.inventory.finding import Finding
 from hetero_ops.inventory.fragment import Fragment
 from hetero_ops.inventory.join import join
 from hetero_ops.inventory.kubernetes import read_cluster
+from hetero_ops.inventory.kubernetes.export_text import read_export
 from hetero_ops.inventory.openb import is_node_list, read_nodes
 from hetero_ops.inventory.printed import asset_table
 from hetero_ops.inventory.printed.dispatch import Reader, find_reader
-from hetero_ops.inventory.refusal import refusal
 from hetero_ops.inventory.sight import Sight
 
 STANDARD_INPUT = "-"
@@ -152,7 +153,7 @@ def _is_document(text: str) -> bool:
 
 
 def _kubernetes_text(source: Handed) -> DocumentText:
-    text = read_text(source.content, source.name)
+    text = read_export(source.content, source.name)
     if isinstance(text.value, dict) and text.value.get("kind") == "Fleet":
         fix = "name it with --merge to add to it, or with --fleet to use it"
         raise refusal("this is a fleet document already", fix, source.name, text.line_of("kind"))
@@ -161,7 +162,7 @@ def _kubernetes_text(source: Handed) -> DocumentText:
 
 def _take_kubernetes(intake: _Intake) -> None:
     name = intake.hints.cluster or _DEFAULT
-    imported = read_cluster(intake.kubernetes, intake.catalog, name)
+    imported = read_cluster(intake.kubernetes, intake.catalog, name, node=intake.hints.node)
     (cluster,) = imported.document["clusters"]
     source = ", ".join(text.source for text in intake.kubernetes)
     # Nodes alone do not tell what is in use.

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from hetero_ops.document.refusal import shown
 from hetero_ops.inventory.finding import Finding
-from hetero_ops.inventory.refusal import shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ def findings_of(document: Mapping[str, Any], catalog: Catalog | None = None) -> 
     Returns:
         Sorted by code, then node.
     """
-    known = catalog or Catalog.builtin()
+    known = catalog or Catalog.default()
     return tuple(
         sorted(
             Finding(code, node["name"], f"{message} (cluster {cluster['name']})")

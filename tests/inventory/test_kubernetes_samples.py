@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from hetero_ops import Fleet
+from hetero_ops.document.field import Field
+from hetero_ops.document.text import DocumentText, read_text
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.inventory.document_text import DocumentText, read_text
-from hetero_ops.inventory.field import Field
 from hetero_ops.inventory.kubernetes import Imported, read_cluster, read_labels
 from hetero_ops.inventory.kubernetes.zones import read_zones
 from tests.inventory.kube import codes, node, only_node, pod, text

@@ -3,8 +3,8 @@ import shlex
 
 import pytest
 
+from hetero_ops.document.text import read_text
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.inventory.document_text import read_text
 from hetero_ops.inventory.kubernetes import read_cluster
 from hetero_ops.inventory.node_label import command_of, label_value, labels_of
 from tests.inventory.kube import node as kube_node

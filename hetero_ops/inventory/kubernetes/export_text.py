@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from hetero_ops.document.json_text import check_value, read_value
+from hetero_ops.document.refusal import refusal
+from hetero_ops.document.text import MAX_DEPTH, DocumentText, read_text
 from hetero_ops.errors import InvalidDocument
-from hetero_ops.inventory.document_text import MAX_DEPTH, DocumentText, read_text
-from hetero_ops.inventory.json_text import check_value, read_value
 from hetero_ops.inventory.kubernetes.slim import slim
-from hetero_ops.inventory.refusal import refusal
 
 MAX_BYTES = 1024 * 1024 * 1024
 STREAM_ABOVE_BYTES = 4 * 1024 * 1024

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hetero_ops.document.field import Field
+from hetero_ops.document.refusal import refusal
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.finding import Finding
 from hetero_ops.inventory.kubernetes.device_entry import document_devices
@@ -22,7 +23,6 @@ from hetero_ops.inventory.kubernetes.vendors import (
     read_groups,
 )
 from hetero_ops.inventory.kubernetes.zones import Zones
-from hetero_ops.inventory.refusal import refusal
 
 _PLAIN_RESOURCES = ("cpu", "memory", "pods", "ephemeral-storage")
 # Far above any machine: a count that is a slip must not become a list of millions of devices.

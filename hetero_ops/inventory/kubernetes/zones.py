@@ -7,7 +7,7 @@ lag behind its node by a minute, and only what pods of class Guaranteed hold is 
 import re
 from dataclasses import dataclass
 
-from hetero_ops.inventory.field import Field
+from hetero_ops.document.field import Field
 from hetero_ops.inventory.kubernetes.quantity import cpu_milli, mebibytes, units
 
 _NUMBER = re.compile(r".*?(\d{1,4})")

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hetero_ops.document.refusal import refusal, shown
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.inventory.printed.asset_column import Column
 from hetero_ops.inventory.printed.printed_value import known, number
-from hetero_ops.inventory.refusal import refusal, shown
 from hetero_ops.units import parse_memory
 
 _UNITS = {"mib": "MB", "mb": "MB", "gib": "GB", "gb": "GB"}

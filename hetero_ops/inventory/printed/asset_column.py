@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hetero_ops.inventory.refusal import refusal
+from hetero_ops.document.refusal import refusal
 
 # Headers that need no map, lower case with one blank between words. Those of `fleet export` are among them.
 HEADERS: dict[str, tuple[str, ...]] = {

@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from hetero_ops.document.refusal import shown
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.printed.asset_cell import Row
 from hetero_ops.inventory.printed.printed_value import identifier, pci_address
 from hetero_ops.inventory.printed.product import Product, identify
-from hetero_ops.inventory.refusal import shown
 
 _CLASSES = ("gpu", "npu", "tpu", "lpu", "cpu")
 _HEALTHS = ("healthy", "unhealthy")

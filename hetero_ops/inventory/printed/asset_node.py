@@ -3,13 +3,13 @@
 from collections import defaultdict
 from typing import Any
 
+from hetero_ops.document.refusal import refusal, shown
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.device_list import Device, drop_repeated, set_islands
 from hetero_ops.inventory.finding import Finding, FindingCode
 from hetero_ops.inventory.printed.asset_cell import Row
 from hetero_ops.inventory.printed.asset_device import describe
 from hetero_ops.inventory.printed.draft import MOST_DEVICES
-from hetero_ops.inventory.refusal import refusal, shown
 
 _STATES = ("active", "cordoned", "draining", "maintenance", "burn-in", "quarantined")
 _OF_ONE = ("id", "serial", "uuid", "pci", "slot")

@@ -4,12 +4,12 @@ import csv
 import io
 from collections.abc import Iterator, Mapping
 
+from hetero_ops.document.refusal import refusal
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.fragment import Fragment
 from hetero_ops.inventory.printed.asset_cell import Row
 from hetero_ops.inventory.printed.asset_column import Column, find_columns, is_asset_table, usual_columns
 from hetero_ops.inventory.printed.asset_node import AssetNode
-from hetero_ops.inventory.refusal import refusal
 
 _SOURCE = "asset table"
 _DELIMITERS = ",;\t"

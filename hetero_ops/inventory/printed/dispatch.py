@@ -4,7 +4,18 @@ from typing import Protocol
 
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.fragment import Fragment
-from hetero_ops.inventory.printed import asset_table, hl_smi, npu_smi, scontrol, xpu_smi
+from hetero_ops.inventory.printed import (
+    amd_smi,
+    asset_table,
+    hl_smi,
+    npu_smi,
+    nvidia_table,
+    nvidia_topo,
+    nvidia_xml,
+    rocm_smi,
+    scontrol,
+    xpu_smi,
+)
 
 
 class Reader(Protocol):
@@ -20,7 +31,18 @@ class Reader(Protocol):
 
 
 # In the order in which they are asked: a header of a table is a weaker sign than the drawing of a tool.
-READERS: tuple[Reader, ...] = (npu_smi, hl_smi, xpu_smi, scontrol, asset_table)
+READERS: tuple[Reader, ...] = (
+    nvidia_xml,
+    nvidia_table,
+    nvidia_topo,
+    amd_smi,
+    rocm_smi,
+    npu_smi,
+    hl_smi,
+    xpu_smi,
+    scontrol,
+    asset_table,
+)
 
 
 def find_reader(text: str) -> Reader | None:

@@ -4,13 +4,13 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
+from hetero_ops.document.refusal import refusal, shown
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.device_list import Device, drop_repeated
 from hetero_ops.inventory.finding import Finding, FindingCode
 from hetero_ops.inventory.fragment import Fragment
 from hetero_ops.inventory.printed.product import identify
 from hetero_ops.inventory.printed.table_line import Line
-from hetero_ops.inventory.refusal import refusal, shown
 
 MOST_DEVICES = 1024
 """As many as the core holds for a node; ids are below it."""

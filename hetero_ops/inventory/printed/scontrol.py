@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+from hetero_ops.document.refusal import refusal
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.finding import Finding
 from hetero_ops.inventory.fragment import Fragment
@@ -13,7 +14,6 @@ from hetero_ops.inventory.printed.gres import Gres, assign, read_gres, read_tres
 from hetero_ops.inventory.printed.printed_value import known, number
 from hetero_ops.inventory.printed.product import identify
 from hetero_ops.inventory.printed.slurm_state import read_state
-from hetero_ops.inventory.refusal import refusal
 
 _COMMAND = "scontrol show node -d"
 _SHAPE = re.compile(r"(?:^|\s)(?:NodeName=\S|CfgTRES=|AllocTRES=|Gres=gpu)")

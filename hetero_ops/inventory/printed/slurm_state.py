@@ -1,8 +1,8 @@
 """The state of a node of Slurm (`IDLE+CLOUD+MAINTENANCE`) as a state of the fleet document."""
 
+from hetero_ops.document.refusal import shown
 from hetero_ops.inventory.finding import Finding
 from hetero_ops.inventory.printed.printed_value import known
-from hetero_ops.inventory.refusal import shown
 
 # Slurm's own words, see `man scontrol` and `man sinfo` on node states.
 _TAKING_WORK = ("IDLE", "ALLOCATED", "MIXED", "COMPLETING")

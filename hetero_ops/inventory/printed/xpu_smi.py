@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from hetero_ops.document.field import Field
+from hetero_ops.document.text import read_text
 from hetero_ops.gap.catalog import Catalog
-from hetero_ops.inventory.document_text import read_text
-from hetero_ops.inventory.field import Field
 from hetero_ops.inventory.fragment import Fragment
 from hetero_ops.inventory.printed.draft import NodeDraft
 from hetero_ops.inventory.printed.printed_value import identifier, known, number, pci_address, pci_device_id
