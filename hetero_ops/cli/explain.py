@@ -1,15 +1,18 @@
 """`hetero-ops explain`: everything that was considered for one step."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from hetero_ops.cli import option
 from hetero_ops.cli.exit_code import of_decision
 from hetero_ops.cli.output import Format, print_decision, to_json, write
-from hetero_ops.cli.question import parse, read_weights
+from hetero_ops.cli.question import read_requirement, read_weights, warn
+from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.meaning import profiles_meant
 from hetero_ops.gap.requirement import Requirement
+from hetero_ops.gap.shorthand import name_of
 from hetero_ops.placement.decision import Decision
 from hetero_ops.placement.fleet import Fleet
 from hetero_ops.placement.report import ChoiceReport, Reason
@@ -22,6 +25,7 @@ def explain(
     request: option.Request,
     fleet: option.FleetSource = "",
     mix: option.MixFile = None,
+    rules: option.Rules = None,
     weights: option.Weights = None,
     policy: option.Policy = "aware",
     seed: option.Seed = 0,
@@ -39,18 +43,32 @@ def explain(
 
         hetero-ops explain 'H100:8 | A100:8 where >=80GB' --request
     """
+    requirement = read_requirement(request, rules)
     if expand:
-        write(Requirement.parse(request).model_dump_json(indent=2) + "\n", output)
+        write(to_json(_expanded(requirement)), output)
         return 0
     table = read_weights(weights)
     loaded = Fleet.load(fleet, mix=mix)
-    explanation = loaded.explain(parse(request, loaded), policy=policy, seed=seed, weights=table)
+    warn(requirement, loaded)
+    explanation = loaded.explain(requirement, policy=policy, seed=seed, weights=table)
     decision = Decision.from_json(to_json(explanation["decision"]))
     if json or form is Format.json:
         write(to_json(explanation), output)
     else:
         _print(decision, explanation["choices"], output)
     return of_decision(decision)
+
+
+def _expanded(requirement: Requirement) -> dict[str, Any]:
+    """The whole requirement, nothing left to defaults, with the catalog keys that each name stands for."""
+    catalog = Catalog.default()
+    names = {name for choice in requirement.choices for name in choice.names}
+    meant = {name_of(name): [profile.sku for profile in profiles_meant(name, catalog)] for name in names}
+    return {
+        "requirement": str(requirement),
+        **requirement.model_dump(mode="json"),
+        "names": dict(sorted(meant.items())),
+    }
 
 
 def _print(decision: Decision, choices: list[ChoiceReport], output: Path | None) -> None:

@@ -8,7 +8,11 @@ import typer
 from hetero_ops.cli.output import Format
 
 Request = Annotated[
-    str, typer.Argument(metavar="REQ", help="What the step needs, as 'H100:8 | MI300X:8 where >=80GB bf16 fabric'.")
+    str,
+    typer.Argument(
+        metavar="REQ",
+        help="What the step needs, as 'H100:8 | MI300X:8 where >=80GB bf16 fabric', or a YAML or JSON file with it.",
+    ),
 ]
 FleetSource = Annotated[
     str,
@@ -26,6 +30,10 @@ MixFile = Annotated[
 Weights = Annotated[
     Path | None,
     typer.Option("--weights", help="JSON file with the weights of performance, topology, fragmentation and power."),
+]
+Rules = Annotated[
+    Path | None,
+    typer.Option("--rules", help="The site's rules: what steps of a kind or a team must have, or should."),
 ]
 Policy = Annotated[str, typer.Option("--policy", help="How candidates are judged: aware or classic.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**64 - 1, help="Part of the trace id.")]

@@ -8,7 +8,7 @@ import typer
 from hetero_ops.cli import option
 from hetero_ops.cli.exit_code import of_decision
 from hetero_ops.cli.output import print_decision, write
-from hetero_ops.cli.question import parse, read_weights
+from hetero_ops.cli.question import read_requirement, read_weights, warn
 from hetero_ops.inject.environment import environment
 from hetero_ops.placement.decision import NoFit, Placement
 from hetero_ops.placement.fleet import Fleet
@@ -26,6 +26,7 @@ def place(
     request: option.Request,
     fleet: option.FleetSource,
     mix: option.MixFile = None,
+    rules: option.Rules = None,
     weights: option.Weights = None,
     policy: option.Policy = "aware",
     seed: option.Seed = 0,
@@ -46,8 +47,10 @@ def place(
         eval "$(hetero-ops place 'A100:2' --fleet fleet.yaml --format env)"
     """
     table = read_weights(weights)
+    requirement = read_requirement(request, rules)
     loaded = Fleet.load(fleet, mix=mix)
-    decision = loaded.place(parse(request, loaded), policy=policy, seed=seed, weights=table)
+    warn(requirement, loaded)
+    decision = loaded.place(requirement, policy=policy, seed=seed, weights=table)
     if json or form is PlaceFormat.json:
         write(decision.to_json() + "\n", output)
     elif form is PlaceFormat.env:

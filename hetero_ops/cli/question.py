@@ -5,10 +5,13 @@ from typing import Any
 
 from hetero_ops.cli.output import note
 from hetero_ops.document.text import read_text
-from hetero_ops.errors import InvalidRequirement
+from hetero_ops.errors import InvalidDocument, InvalidRequirement
 from hetero_ops.gap.requirement import Requirement
+from hetero_ops.gap.rules import Rules
 from hetero_ops.placement.fleet import Fleet
 from hetero_ops.placement.registry import registry
+
+_SUFFIXES = (".yaml", ".yml", ".json")
 
 
 def read_weights(path: Path | None) -> dict[str, int] | None:
@@ -29,13 +32,29 @@ def read_weights(path: Path | None) -> dict[str, int] | None:
     return weights
 
 
-def parse(request: str, fleet: Fleet) -> Requirement:
-    """A requirement, with a note on what may not be as meant.
+def read_requirement(request: str, rules: Path | None) -> Requirement:
+    """A requirement from the command line or a file, with what the site's rules ask of it.
 
     Raises:
-        InvalidRequirement: it cannot be understood.
+        InvalidRequirement: it cannot be understood, or contradicts a rule.
+        InvalidDocument: a file cannot be read.
     """
-    requirement = Requirement.parse(request)
+    requirement = Requirement.parse(_text_of(request))
+    return requirement if rules is None else Rules.load(rules).apply(requirement)
+
+
+def warn(requirement: Requirement, fleet: Fleet) -> None:
+    """Notes on what in a requirement may not be as meant on this fleet."""
     for warning in fleet.warnings(requirement):
         note(f"hetero-ops: {warning.code} {warning.message}; {registry()['warning'][warning.code].advice}")
-    return requirement
+
+
+def _text_of(request: str) -> str:
+    """What a file with a requirement holds; what is no name of such a file is the requirement itself."""
+    if not request.endswith(_SUFFIXES) or any(character in request for character in " \t\n|"):
+        return request
+    try:
+        return Path(request).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        what = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise InvalidDocument(f"{request}: the requirement cannot be read: {what}; check the path") from None

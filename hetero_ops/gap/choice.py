@@ -3,6 +3,7 @@
 Floors and ceilings are nominal sizes in MiB unless they say `usable`; `None` asks nothing.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -252,6 +253,11 @@ class Choice(Frozen):
         if self.nearness is not None and not self.groups:
             raise ValueError("nearness without groups; say which further devices must be near")
         return self
+
+    def model_copy(self, *, update: Mapping[str, object] | None = None, deep: bool = False) -> Self:  # noqa: ARG002
+        """A changed copy, checked like any other choice."""
+        fields = {field: getattr(self, field) for field in type(self).model_fields}
+        return type(self).model_validate({**fields, **(update or {})})
 
     @property
     def label(self) -> str:

@@ -33,7 +33,7 @@ def write_shorthand(choices: Sequence[Choice]) -> str:
 
 def head_of(choice: Choice) -> str:
     """The head without the count; empty when the choice asks for nothing."""
-    parts = [choice.accelerator_class, choice.vendor, ",".join(map(_name, choice.names)), _size_in_head(choice)]
+    parts = [choice.accelerator_class, choice.vendor, ",".join(map(name_of, choice.names)), _size_in_head(choice)]
     return ":".join(filter(None, parts))
 
 
@@ -46,7 +46,8 @@ def _head_with_count(choice: Choice) -> str:
     return f"{head}:{choice.count}" if choice.count > 1 else head
 
 
-def _name(model: ModelName) -> str:
+def name_of(model: ModelName) -> str:
+    """A name with vendor, partition and mark, as a person writes it."""
     mark = {"any": "", "exact": "!", "newer": "+"}[model.match]
     return "/".join(filter(None, [model.vendor, model.name, model.partition])) + mark
 

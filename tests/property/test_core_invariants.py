@@ -231,8 +231,9 @@ def test_every_offered_change_makes_it_fit(data: st.DataObject) -> None:
 def apply(requirement: Requirement, change: dict[str, Any]) -> Requirement:
     choices = list(requirement.choices)
     index, clause, to = change["choice_index"], change["clause"], change["to"]
-    value = {"link": None, "precisions": ()}.get(clause, to)
-    choices[index] = Choice.model_validate(choices[index].model_dump() | {clause: value})
+    dropped = ("clusters", "regions", "compliance", "data", "labels") if clause == "place" else (clause,)
+    blank = {field: Choice.model_fields[field].default for field in dropped}
+    choices[index] = choices[index].model_copy(update=blank if to is None else {clause: to})
     return Requirement(choices=tuple(choices))
 
 

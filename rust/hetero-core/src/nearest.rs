@@ -5,7 +5,52 @@ use crate::filter;
 use crate::fleet::Fleet;
 use crate::place::{Question, best_of_fleet};
 use crate::reason::refusal;
-use crate::request::{Choice, Request};
+use crate::request::{Choice, Place, Request};
+
+/// A clause that a request can do without.
+struct Omission {
+    clause: &'static str,
+    text: &'static str,
+    apply: fn(&mut Choice),
+}
+
+const OMISSIONS: [Omission; 13] = [
+    Omission { clause: "link", text: "drop the link word", apply: |choice| choice.link = None },
+    Omission { clause: "precisions", text: "drop the precision", apply: |choice| choice.precisions.clear() },
+    Omission { clause: "memory_kind", text: "drop the memory type", apply: |choice| choice.memory_kind = None },
+    Omission {
+        clause: "is_confidential",
+        text: "drop the word confidential",
+        apply: |choice| choice.is_confidential = false,
+    },
+    Omission {
+        clause: "performance_floor_milli",
+        text: "drop the performance floor",
+        apply: |choice| choice.performance_floor_milli = None,
+    },
+    Omission {
+        clause: "power_ceiling_mw",
+        text: "drop the power ceiling",
+        apply: |choice| choice.power_ceiling_mw = None,
+    },
+    Omission {
+        clause: "cost_ceiling_milli",
+        text: "drop the cost ceiling",
+        apply: |choice| choice.cost_ceiling_milli = None,
+    },
+    Omission { clause: "driver_floor", text: "drop the driver floor", apply: |choice| choice.driver_floor.clear() },
+    Omission { clause: "rdma", text: "drop the network word", apply: |choice| choice.rdma = None },
+    Omission { clause: "runtimes", text: "drop the runtime", apply: |choice| choice.runtimes.clear() },
+    Omission {
+        clause: "place",
+        text: "drop the words of place (cluster, region, compliance, data, label)",
+        apply: |choice| {
+            choice.place = Place::default();
+        },
+    },
+    Omission { clause: "numa", text: "drop numa=require", apply: |choice| choice.one_numa_node = false },
+    Omission { clause: "min_score", text: "drop the least score", apply: |choice| choice.min_score = None },
+];
 
 /// The nearest miss among the reasons, with changes that were tried out on the fleet as it is.
 pub(crate) fn nearest(fleet: &Fleet, request: &Request, question: &Question, reasons: &[Reason]) -> Option<Nearest> {
@@ -50,17 +95,16 @@ fn changes(fleet: &Fleet, request: &Request, question: &Question, index: usize) 
             found.push(Change { choice_index: index, clause: clause.to_owned(), to, text });
         }
     };
-    let unlinked = Choice { link: None, ..choice.clone() };
-    if choice.link.is_some() && fits(&unlinked) {
-        offer("link", None, "drop the link word".to_owned(), unlinked);
+    for Omission { clause, text, apply } in OMISSIONS {
+        let mut changed = choice.clone();
+        apply(&mut changed);
+        if changed != *choice && fits(&changed) {
+            offer(clause, None, text.to_owned(), changed);
+        }
     }
     if let Some(count) = most(choice, fits) {
         let text = format!("ask for {count} instead of {}", choice.count);
         offer("count", Some(u64::from(count)), text, choice.with_count(count));
-    }
-    let imprecise = Choice { precisions: Vec::new(), ..choice.clone() };
-    if !choice.precisions.is_empty() && fits(&imprecise) {
-        offer("precisions", None, "drop the precision".to_owned(), imprecise);
     }
     if let (Some(floor), Some(mib)) = (choice.memory_floor_mib, highest_floor(fleet, choice, fits)) {
         let text = format!("lower the memory floor from {} to {}", shown(floor), shown(mib));
