@@ -17,8 +17,9 @@ from typing import Any, Literal, get_args
 from hetero_ops.document.field import Field
 from hetero_ops.document.text import read_text
 from hetero_ops.errors import InvalidDocument, InvalidRequirement
+from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.choice import Choice
-from hetero_ops.gap.choice_form import FormError, read_choice
+from hetero_ops.gap.choice_form import read_choice, read_one
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.gap.rule_clause import united
 from hetero_ops.gap.words import STEP_KINDS
@@ -148,19 +149,19 @@ def _clauses(field: Field) -> dict[str, Any]:
         if isinstance(written, dict):
             read = read_choice(written, Choice.model_fields)
             return read if isinstance(read, dict) else {}
-    except FormError as error:
-        raise field.refuse(str(error), "write words as in a requirement") from None
     except ValueError as error:
         raise field.refuse(str(error), "write words as in a requirement") from None
     raise field.refuse("neither words nor a mapping", "write words as in a requirement, such as 'rdma >=80GB'")
 
 
 def _shorthand(text: str) -> dict[str, Any]:
+    """Words alone, or a choice whose names the catalog has: an unknown name is rather a mistyped word."""
     try:
-        headless = read_choice(f"accel {text}", Choice.model_fields)
-    except InvalidRequirement:
-        headless = None
-    if isinstance(headless, dict):
-        return {key: value for key, value in headless.items() if key != "accelerator_class"}
-    read = read_choice(text, Choice.model_fields)
-    return read if isinstance(read, dict) else {}
+        words = read_one(f"accel {text}")
+    except InvalidRequirement as error:
+        read = read_one(text)
+        catalog = Catalog.default()
+        if any(name["name"] != "*" and not catalog.resolve(name["name"]) for name in read.get("names", ())):
+            raise error from None
+        return read
+    return {field: value for field, value in words.items() if field != "accelerator_class"}

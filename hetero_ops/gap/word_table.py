@@ -43,6 +43,7 @@ class Word:
         write: the inverse.
         example: a whole word.
         means: for the documentation.
+        is_for_host: whether it says something to the host that runs the step, and nothing to placing.
     """
 
     key: str
@@ -53,6 +54,7 @@ class Word:
     write: Callable[[Any], str]
     example: str
     means: str
+    is_for_host: bool = False
 
     @property
     def head(self) -> str:
@@ -99,7 +101,7 @@ WORDS: tuple[Word, ...] = (
     ),
     Word(
         "min_precision", "=", "least_precision", "least precision", value.one_of(PRECISIONS), str,
-        "min_precision=int8", "least acceptable precision when the step degrades",
+        "min_precision=int8", "least acceptable precision when the step degrades", is_for_host=True,
     ),
     Word(
         "share", "=", "share_mode", "sharing mode", value.one_of(SHARE_MODES), str,
@@ -135,15 +137,15 @@ WORDS: tuple[Word, ...] = (
     ),
     Word(
         "batch", "=", "batch", "batch word", value.one_of(BATCH_WORDS), str,
-        "batch=scale", "whether the batch may shrink with the count",
+        "batch=scale", "whether the batch may shrink with the count", is_for_host=True,
     ),
     Word(
         "impact", "=", "impact_milli", "impact", value.percent_milli, value.format_percent,
-        "impact=10%", "slowdown that this choice is stated to bring",
+        "impact=10%", "slowdown that this choice is stated to bring", is_for_host=True,
     ),
     Word(
         "slo", "=", "slo", "target", value.slo, value.format_slo,
-        "slo=latency:200ms", "what the running step must keep",
+        "slo=latency:200ms", "what the running step must keep", is_for_host=True,
     ),
     Word(
         "min_score", "=", "min_score", "least score", value.score, str,
@@ -151,7 +153,7 @@ WORDS: tuple[Word, ...] = (
     ),
     Word(
         "wait", "=", "wait_s", "wait", value.seconds, value.format_seconds,
-        "wait=30m", "how long the host holds out for this choice before the next",
+        "wait=30m", "how long the host holds out for this choice before the next", is_for_host=True,
     ),
     Word(
         "cluster", "=", "clusters", "cluster", value.texts, value.format_texts,
@@ -175,7 +177,7 @@ WORDS: tuple[Word, ...] = (
     ),
     Word(
         "image", "=", "image", "image", value.plain, str,
-        "image=registry/train:rocm", "image of the step when this choice is granted",
+        "image=registry/train:rocm", "image of the step when this choice is granted", is_for_host=True,
     ),
 )  # fmt: skip
 
