@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from hetero_ops.cli import option
+from hetero_ops.cli.catalog_strangers import strangers
 from hetero_ops.cli.output import note, write
 from hetero_ops.document.text import read_text
 from hetero_ops.errors import InvalidDocument
@@ -36,7 +37,14 @@ def add(
         list[str] | None,
         typer.Option("--set", help="Any other key, as memory_type=HBM3 or pci_ids=[10de:2330]; repeat."),
     ] = None,
+    sources: Annotated[
+        list[str] | None,
+        typer.Option("--from", help="Describe what is unknown in this output of a vendor's tool or cluster; repeat."),
+    ] = None,
     *,
+    this_machine: Annotated[
+        bool, typer.Option("--this-machine", help="Describe what is unknown of what the tools on this machine print.")
+    ] = False,
     output: option.Output = None,
 ) -> None:
     """Describe an accelerator: the entry is checked, then added to the file given by -o, or printed.
@@ -46,6 +54,8 @@ def add(
         hetero-ops catalog add --sku Acme-X1-32GB --vendor intel --class npu --model X1 --memory 32GB -o my.yaml
 
         hetero-ops catalog add --extends T4 --unit 0.3 --price 0.4 --currency EUR -o my.yaml
+
+        hetero-ops catalog add --this-machine -o my.yaml
     """
     given = {
         "sku": sku,
@@ -65,8 +75,19 @@ def add(
         **_pairs(fields, "--set"),
     }
     entry = {key: value for key, value in given.items() if value is not None}
-    if "sku" not in entry and "extends" not in entry:
-        raise typer.BadParameter("say what it is", param_hint="--sku or --extends")
+    if sources or this_machine:
+        if entry:
+            raise typer.BadParameter("machines say it, so give no other field", param_hint="--from or --this-machine")
+        entries = strangers(sources or [], this_machine=this_machine)
+    elif "sku" in entry or "extends" in entry:
+        entries = [entry]
+    else:
+        raise typer.BadParameter("say what it is", param_hint="--sku, --extends, --from or --this-machine")
+    for described in entries:
+        _add(described, output)
+
+
+def _add(entry: dict[str, Any], output: Path | None) -> None:
     if output is None:
         Catalog.default().with_document(read_text(document_text(entry), "the new entry"))
         write(document_text(entry), None)
@@ -74,7 +95,8 @@ def add(
     text = _extended(output, entry)
     Catalog.builtin().with_document(read_text(text, str(output)))
     write(text, output)
-    note(f"hetero-ops: {entry.get('sku', extends)} is in {output}; `export {VARIABLE}={output}` uses it")
+    name = entry.get("sku", entry.get("extends"))
+    note(f"hetero-ops: {name} is in {output}; `export {VARIABLE}={output}` uses it")
 
 
 def _pairs(texts: list[str] | None, hint: str) -> dict[str, Any]:

@@ -207,3 +207,23 @@ def test_a_sites_file_reaches_placing(command, tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(tmp_path / "site.yaml"))
     assert command("place", "X1:2 >=32GB", "--fleet", str(fleet)).code == 0
     assert command("place", "X1:2 >=33GB", "--fleet", str(fleet)).code == 69
+
+
+def test_add_describes_what_a_tool_printed_and_the_catalog_lacks(command, test_data, tmp_path):
+    sample = str(test_data("samples/nvidia-smi-xml/gtx1070ti-schema-v10.xml"))
+    assert "  - sku: GeForce-GTX-1070-Ti\n" in command("catalog", "add", "--from", sample).out
+    file = tmp_path / "mine.yaml"
+    assert command("catalog", "add", "--from", sample, "-o", str(file)).code == 0
+    assert Catalog.load(file)["GeForce-GTX-1070-Ti"].reported_memory_mib == 4096
+    known = str(test_data("samples/nvidia-smi-xml/t4-1gpu-595.xml"))
+    added = command("catalog", "add", "--from", known)
+    assert (added.code, added.out) == (0, "")
+    assert "nothing to add" in added.err
+
+
+def test_add_from_a_machine_without_tools_says_which_it_looked_for(command, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    added = command("catalog", "add", "--this-machine")
+    assert added.code == 65
+    assert "none of nvidia-smi, amd-smi, npu-smi, hl-smi, xpu-smi is there" in added.err
+    assert command("catalog", "add", "--this-machine", "--sku", "X").code == 2
