@@ -164,6 +164,12 @@ class Fleet:
         """Devices by pool and kind, as JSON."""
     def stated_mix(self) -> str:
         """The mix that the document states, as written, as JSON."""
+    def stated_limits(self) -> str:
+        """The limits that the document states, as written, as JSON."""
+
+    def set_limits(self, limits: bytes) -> None:
+        """Holds teams to these limits from now on; what is in use counts."""
+
     def set_mix(self, mix: bytes) -> None:
         """Measures fragmentation against another mix from now on."""
     def foreign_models(self) -> list[str]:

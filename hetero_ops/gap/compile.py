@@ -70,7 +70,8 @@ def compile_request(requirement: Requirement, catalog: Catalog, foreign_models: 
             core["memory_floor_mib"] = floor
         core["rejects_unknown_performance"] = requirement.degrade.on_unknown_perf == "reject"
         compiled.append(core)
-    return json.dumps({"requirement": str(requirement), "choices": compiled}).encode()
+    request = {"requirement": str(requirement), "choices": compiled, "team": requirement.team}
+    return json.dumps(request).encode()
 
 
 def footprint_floor_mib(requirement: Requirement, choice: Choice) -> int | None:

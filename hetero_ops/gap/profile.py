@@ -302,6 +302,7 @@ class Profile(Frozen):
             "tdp_mw": self.tdp_mw,
             "max_per_node": self.max_per_node,
             "scaleup_domain": self.scaleup_domain,
+            "family": self.family,
             "memory_type": self.memory_type,
             "is_confidential_capable": self.is_confidential_capable,
             "supports_mps": self.supports_mps,

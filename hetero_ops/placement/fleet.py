@@ -15,6 +15,7 @@ from hetero_ops.gap.compile import compile_request
 from hetero_ops.gap.requirement import AnyRequirement, Requirement
 from hetero_ops.inventory.source import FleetSource, read_fleet
 from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
+from hetero_ops.placement.limit import compile_limits
 from hetero_ops.placement.mix import compile_mix, read_mix
 from hetero_ops.placement.report import Explanation, FragmentationReport, OverviewRow, ScoreReport
 
@@ -82,6 +83,8 @@ class Fleet:
         try:
             core = CoreFleet(json.dumps(source.document, allow_nan=False).encode(), _profiles(catalog))
             fleet = cls(core, catalog)
+            if limits := json.loads(core.stated_limits()):
+                core.set_limits(compile_limits(limits, catalog, fleet._foreign_models))
             if stated := json.loads(core.stated_mix()):
                 core.set_mix(compile_mix(stated, "document", catalog, fleet._foreign_models))
         except InvalidDocument as error:

@@ -1,6 +1,6 @@
 """The shapes of the core's longer answers: plain JSON values, typed."""
 
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 
 class Term(TypedDict):
@@ -25,6 +25,7 @@ class Reason(TypedDict):
     """Nodes that a choice was refused on, for one reason with one set of numbers.
 
     `have` is `None` where it is unknown, `want` where the reason has no number, `unit` for counts.
+    `limit` is the limit that was met, in words.
     """
 
     choice: str
@@ -34,6 +35,7 @@ class Reason(TypedDict):
     have: int | None
     want: int | None
     unit: str | None
+    limit: NotRequired[str]
     is_permanent: bool
     advice: str
 

@@ -234,7 +234,7 @@ def apply(requirement: Requirement, change: dict[str, Any]) -> Requirement:
     dropped = ("clusters", "regions", "compliance", "data", "labels") if clause == "place" else (clause,)
     blank = {field: Choice.model_fields[field].default for field in dropped}
     choices[index] = choices[index].model_copy(update=blank if to is None else {clause: to})
-    return Requirement(choices=tuple(choices))
+    return requirement.model_copy(update={"choices": tuple(choices)})
 
 
 @given(DATA)

@@ -56,11 +56,12 @@ def test_the_core_decides_as_the_reference_does(policy: str, data: st.DataObject
 
     for requirement in asked:  # each on what the ones before left
         choices = [compile_choice(choice, CATALOG, models) for choice in requirement.choices]
-        decision, answer = fleet.place(requirement, policy=policy), placing.place(reference, choices, mix, policy)
+        team = requirement.team
+        decision, answer = fleet.place(requirement, policy=policy), placing.place(reference, choices, mix, policy, team)
         assert_agree(decision, answer, _told(decision))
         if isinstance(decision, Placement):
             fleet.commit(decision)
-            placing.take(reference, answer, choices[decision.choice_index])
+            placing.take(reference, answer, choices[decision.choice_index], team)
             assert_same_fragmentation(fleet, reference, mix)
 
 

@@ -65,11 +65,22 @@ class Node:
         return {device.id: device.free for device in self.devices}
 
 
+@dataclass(frozen=True)
+class TeamUse:
+    """Shares of devices that a team uses, thousandths."""
+
+    team: str
+    device: Device
+    milli: int
+
+
 @dataclass
 class Fleet:
     """All nodes."""
 
     nodes: list[Node] = field(default_factory=list)
+    limits: list[JSON] = field(default_factory=list)
+    team_uses: list[TeamUse] = field(default_factory=list)
 
     def devices(self) -> Iterator[Device]:
         """All devices of all nodes."""

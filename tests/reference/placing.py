@@ -6,9 +6,10 @@ from itertools import combinations
 
 from tests.reference.affinity import affinity
 from tests.reference.device_fit import Misfit
-from tests.reference.filtering import misfit_of_node, misfit_on_node
+from tests.reference.filtering import is_within_quota, misfit_of_node, misfit_on_node
 from tests.reference.fragmentation import Mix, unusable
-from tests.reference.model import JSON, WHOLE, Answer, Device, Fleet, Node, Reason
+from tests.reference.model import JSON, WHOLE, Answer, Device, Fleet, Node, Reason, TeamUse
+from tests.reference.quota import misfit_of_team
 
 WEIGHTS = {"performance": 50, "topology": 25, "fragmentation": 15, "power": 10}
 _NUMA_PAIR = Fraction(60, 100)
@@ -18,10 +19,12 @@ _REFERENCE_MILLI = 8000
 _POWER_PENALTY = 20
 
 
-def place(fleet: Fleet, choices: Sequence[JSON], mix: Mix, policy: str = "aware") -> Answer:
+def place(fleet: Fleet, choices: Sequence[JSON], mix: Mix, policy: str = "aware", team: str | None = None) -> Answer:
     """Places the choices in their order, or says why not."""
     reasons: set[Reason] = set()
-    for index, choice in enumerate(choices):
+    for index, asked in enumerate(choices):
+        choice = asked | {"quotas": {d.kind: misfit_of_team(fleet, d, asked, team) for d in fleet.devices()}}
+        choice["quotas"] = {kind: verdict for kind, verdict in choice["quotas"].items() if verdict}
         best = min(_ranked(fleet, choice, mix, policy), default=None)
         if best is not None and -best[0] >= choice.get("min_score", 0):
             minus_score, _, cluster, node, ids = best
@@ -48,7 +51,8 @@ def _ranked(
 def _sets(node: Node, choice: JSON) -> Iterator[tuple[Device, ...]]:
     """Every set of the asked number of usable devices, of one kind, and in one island where a link is asked."""
     free = [device for device in node.devices if device.free >= choice["share_milli"]]
-    usable = [device for device in free if misfit_on_node(node, device, choice) is None]
+    fit = [device for device in free if misfit_on_node(node, device, choice) is None]
+    usable = [device for device in fit if is_within_quota(device, choice)]
     for chosen in combinations(usable, choice["count"]):
         islands = {device.island for device in chosen}
         is_split = choice["link"] and choice["count"] > 1 and (len(islands) > 1 or None in islands)
@@ -127,12 +131,14 @@ def refusals(fleet: Fleet, index: int, choice: JSON, low: Misfit | None) -> set[
     return reasons
 
 
-def take(fleet: Fleet, answer: Answer, choice: JSON) -> None:
+def take(fleet: Fleet, answer: Answer, choice: JSON, team: str | None = None) -> None:
     """Takes what an answer grants."""
     for node in fleet.nodes:
         if (node.cluster, node.name) == answer.node:
-            for device in node.devices:
-                device.free -= choice["share_milli"] if device.id in answer.devices else 0
+            for device in (device for device in node.devices if device.id in answer.devices):
+                device.free -= choice["share_milli"]
+                if team is not None:
+                    fleet.team_uses.append(TeamUse(team, device, choice["share_milli"]))
             if node.free_cpu_milli is not None:
                 node.free_cpu_milli -= choice["cpu_milli"]
             if node.free_memory_mib is not None:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 from hetero_ops.gap.catalog import Catalog
-from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, nominal_size
+from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, TeamUse, nominal_size
 
 _NOT_SCALE_UP = ({"pcie", "none", "upi"}, {"bridge", "pcie-tree", "none"})
 
@@ -11,7 +11,17 @@ _NOT_SCALE_UP = ({"pcie", "none", "upi"}, {"bridge", "pcie-tree", "none"})
 def read_fleet(document: JSON, catalog: Catalog) -> Fleet:
     """Every node of every cluster, with what its `used` entries leave free."""
     clusters = document["clusters"]
-    return Fleet([_node(cluster, node, catalog) for cluster in clusters for node in cluster.get("nodes", [])])
+    named = [(cluster, node) for cluster in clusters for node in cluster.get("nodes", [])]
+    fleet = Fleet([_node(cluster, node, catalog) for cluster, node in named], document.get("limits", []))
+    for node, (_, written) in zip(fleet.nodes, named, strict=True):
+        for used in written.get("used", []):
+            fleet.team_uses += _team_uses(node, used)
+    return fleet
+
+
+def _team_uses(node: Node, used: JSON) -> list[TeamUse]:
+    taken = [device for device in node.devices if device.id in used.get("devices", []) and device.is_healthy]
+    return [TeamUse(used["team"], device, used.get("share_milli", WHOLE)) for device in taken if "team" in used]
 
 
 def _node(cluster: JSON, document: JSON, catalog: Catalog) -> Node:

@@ -111,6 +111,7 @@ _HOST = st.fixed_dictionaries(
 _USE = st.fixed_dictionaries(
     {
         "share_milli": st.sampled_from([None, 250, 500, 700]),
+        "team": st.sampled_from([None, None, "vision"]),
         "cpu_milli": st.sampled_from([None, 1000]),
         "memory_mib": st.sampled_from([None, GIB]),
     }
@@ -153,6 +154,16 @@ _CLUSTER = st.fixed_dictionaries(
 )
 
 
+_LEVELS = (("class", "gpu"), ("vendor", "nvidia"), ("family", "hopper"), ("model", "H100"), ("sku", "L4"))
+_LIMIT = st.builds(
+    lambda team, level, devices: {"team": team, "per": level[0], "name": level[1], "devices": devices},
+    st.sampled_from(["vision", "speech"]),
+    st.sampled_from(_LEVELS),
+    st.integers(0, 5),
+)
+_LIMITS = st.sampled_from([st.just([]), st.lists(_LIMIT, max_size=4)]).flatmap(lambda strategy: strategy)
+
+
 @st.composite
 def fleets(draw: st.DrawFn) -> JSON:
     """A fleet document of up to five nodes in two clusters, half of them with a mix of its own."""
@@ -163,7 +174,8 @@ def fleets(draw: st.DrawFn) -> JSON:
         named[-1] = named[0] | {"name": names[-1]}
     parts = zip(draw(_ORDER), (named[:split], named[split:]), strict=True)
     clusters = [{"name": cluster, "pools": [_POOL], **draw(_CLUSTER), "nodes": part} for cluster, part in parts]
-    return {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": clusters, "mix": draw(_MIX)}
+    head = {"apiVersion": "hetero-ops/v1", "kind": "Fleet"}
+    return {**head, "clusters": clusters, "mix": draw(_MIX), "limits": draw(_LIMITS)}
 
 
 def is_foreign_model_in(document: JSON) -> bool:
@@ -247,8 +259,13 @@ def choices(draw: st.DrawFn, plain: tuple[str, ...] = _NAMES) -> Choice:
     return Choice(**fields)
 
 
+_TEAM = st.sampled_from([None, None, "vision", "speech"])
 _PLAIN, _WITH_FOREIGN = (
-    st.lists(choices(plain), min_size=1, max_size=3).map(lambda c: Requirement(choices=tuple(c)))
+    st.builds(
+        lambda found, team: Requirement(choices=tuple(found), team=team),
+        st.lists(choices(plain), min_size=1, max_size=3),
+        _TEAM,
+    )
     for plain in (_NAMES, (*_NAMES, FOREIGN_MODEL))
 )
 

@@ -27,6 +27,7 @@ pub enum Code {
     PowerBudget,
     PerfUnknown,
     PerfBelowFloor,
+    Quota,
     CostCeiling,
     DriverTooOld,
     Taint,

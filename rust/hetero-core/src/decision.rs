@@ -93,6 +93,9 @@ pub struct Reason {
     pub want: Option<u64>,
     /// Unit of the two numbers; `None` for counts.
     pub unit: Option<String>,
+    /// The limit that was met, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
     /// Whether it holds on an empty fleet too.
     pub is_permanent: bool,
     /// What to do.
@@ -174,6 +177,9 @@ pub struct Placement {
     pub cpu_milli: u64,
     /// Host memory granted; 0 where none was asked.
     pub memory_mib: u64,
+    /// The team that it counts for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
     /// Why earlier choices were refused.
     pub reasons: Vec<Reason>,
     /// Speed relative to the first choice.

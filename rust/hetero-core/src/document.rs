@@ -261,6 +261,9 @@ pub struct DeviceGroup {
 pub struct Use {
     /// Who.
     pub owner: String,
+    /// The team that it counts for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
     /// Device ids.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<u32>,
@@ -293,15 +296,41 @@ pub struct Use {
     pub assumed: Option<bool>,
 }
 
+/// What the devices under a limit have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)] // each is its own explanation
+pub enum LimitLevel {
+    Class,
+    Vendor,
+    Family,
+    #[default]
+    Model,
+    Sku,
+}
+
+impl LimitLevel {
+    /// The word of the document.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Class => "class",
+            Self::Vendor => "vendor",
+            Self::Family => "family",
+            Self::Model => "model",
+            Self::Sku => "sku",
+        }
+    }
+}
+
 /// A quota of a team.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LimitDocument {
     /// Team.
     pub team: String,
-    /// Level at which it counts, as `model`.
-    pub per: String,
-    /// Name at that level.
+    /// Level at which it counts.
+    pub per: LimitLevel,
+    /// Name at that level, as `H100`.
     pub name: String,
     /// Devices at most.
     pub devices: u32,

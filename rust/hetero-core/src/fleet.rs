@@ -6,13 +6,14 @@ use serde::{Deserialize, Serialize};
 use crate::capacity::Capacity;
 use crate::decision::Placement;
 use crate::digest::{Digest, Hasher};
-use crate::document::{FleetDocument, MixEntry};
+use crate::document::{FleetDocument, LimitDocument, MixEntry};
 use crate::error::{Error, Result};
 use crate::fragmentation::weighted_unusable;
 use crate::hold::{Hold, HoldId};
 use crate::inventory::{Inventory, Node};
 use crate::mix::{Mix, MixDocument, default_mix};
 use crate::profile::Profiles;
+use crate::quota::{Limit, Quotas};
 use crate::state::{StateFacts, StateTable};
 use crate::units::NodeIdx;
 
@@ -26,6 +27,7 @@ pub struct Fleet {
     profiles: Profiles,
     inventory: Inventory,
     capacity: Capacity,
+    quotas: Quotas,
     mix: Mix,
     states: StateTable,
     /// Sum over nodes of the digest of name and state: the order of nodes cannot matter.
@@ -42,6 +44,8 @@ struct Snapshot {
     document: FleetDocument,
     profiles: Profiles,
     mix: MixDocument,
+    #[serde(default)]
+    limits: Vec<Limit>,
     holds: Vec<HoldSnapshot>,
     next_hold: u64,
 }
@@ -57,6 +61,8 @@ struct HoldSnapshot {
     share_milli: u16,
     cpu_milli: u64,
     memory_mib: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    team: Option<String>,
 }
 
 impl Fleet {
@@ -69,6 +75,7 @@ impl Fleet {
             profiles,
             inventory,
             capacity,
+            quotas: Quotas::default(),
             mix,
             states: StateTable::default(),
             digest: 0,
@@ -88,6 +95,7 @@ impl Fleet {
         }
         let mut fleet = Self::new(snapshot.document, snapshot.profiles)?;
         fleet.set_mix(snapshot.mix)?;
+        fleet.set_limits(snapshot.limits);
         for held in snapshot.holds {
             let hold =
                 fleet.find_hold(&held).ok_or_else(|| refuse(format!("hold {} names what is not there", held.hold)))?;
@@ -109,6 +117,7 @@ impl Fleet {
                 share_milli: hold.share_milli,
                 cpu_milli: hold.cpu_milli,
                 memory_mib: hold.memory_mib,
+                team: hold.team.clone(),
             }
         });
         let snapshot = Snapshot {
@@ -116,6 +125,7 @@ impl Fleet {
             document: self.document.clone(),
             profiles: self.profiles.clone(),
             mix: self.mix.document.clone(),
+            limits: self.quotas.limits().to_vec(),
             holds: holds.collect(),
             next_hold: self.next_hold,
         };
@@ -125,6 +135,19 @@ impl Fleet {
     /// The mix that the document states, as written.
     pub fn stated_mix(&self) -> &[MixEntry] {
         &self.document.mix
+    }
+
+    /// The limits that the document states, as written.
+    pub fn stated_limits(&self) -> &[LimitDocument] {
+        &self.document.limits
+    }
+
+    /// Holds teams to these limits from now on; what is in use counts.
+    pub fn set_limits(&mut self, limits: Vec<Limit>) {
+        let mut quotas = Quotas::new(limits, &self.inventory);
+        let holds = self.inventory.team_holds.iter().chain(self.holds.values());
+        holds.for_each(|hold| quotas.take(hold, &self.inventory));
+        self.quotas = quotas;
     }
 
     /// Measures fragmentation against another mix from now on.
@@ -154,6 +177,7 @@ impl Fleet {
             share_milli: placement.share_milli(),
             cpu_milli: placement.cpu_milli,
             memory_mib: placement.memory_mib,
+            team: placement.team.clone(),
         };
         let id = HoldId(self.next_hold);
         self.take(id, hold, name)?;
@@ -165,6 +189,7 @@ impl Fleet {
     pub fn release(&mut self, id: HoldId) -> Result<()> {
         let hold = self.holds.shift_remove(&id).ok_or(Error::UnknownHold { hold: id })?;
         self.capacity.give(&hold).expect("what a hold took can be given back");
+        self.quotas.give(&hold, &self.inventory);
         self.capacity.settle();
         self.node_changed(hold.node);
         Ok(())
@@ -173,6 +198,7 @@ impl Fleet {
     fn take(&mut self, id: HoldId, hold: Hold, name: &str) -> Result<()> {
         self.capacity.take(&hold).map_err(|_| Error::StalePlacement { what: name.to_owned() })?;
         self.capacity.settle();
+        self.quotas.take(&hold, &self.inventory);
         self.node_changed(hold.node);
         self.holds.insert(id, hold);
         Ok(())
@@ -182,7 +208,7 @@ impl Fleet {
         let node = self.inventory.find_node(&held.cluster, &held.node)?;
         let devices = held.devices.iter().map(|&id| self.inventory.find_device(node, id)).collect::<Option<_>>()?;
         let (share_milli, cpu_milli, memory_mib) = (held.share_milli, held.cpu_milli, held.memory_mib);
-        Some(Hold { node, devices, share_milli, cpu_milli, memory_mib })
+        Some(Hold { node, devices, share_milli, cpu_milli, memory_mib, team: held.team.clone() })
     }
 
     fn rebuild_states(&mut self) {
@@ -243,6 +269,11 @@ impl Fleet {
     /// What is free.
     pub fn capacity(&self) -> &Capacity {
         &self.capacity
+    }
+
+    /// The limits of teams, and what they use.
+    pub fn quotas(&self) -> &Quotas {
+        &self.quotas
     }
 
     /// The mix in use.

@@ -29,4 +29,6 @@ pub struct Hold {
     pub cpu_milli: u64,
     /// Host memory, MiB.
     pub memory_mib: u64,
+    /// The team that it counts for.
+    pub team: Option<String>,
 }

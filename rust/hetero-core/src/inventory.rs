@@ -72,6 +72,8 @@ pub struct Inventory {
     pub nodes: Vec<Node>,
     /// Device columns.
     pub devices: Vec<Device>,
+    /// What is in use from the start and counts for a team.
+    pub team_holds: Vec<Hold>,
 }
 
 impl Inventory {
@@ -81,7 +83,12 @@ impl Inventory {
         sorted.sort_by(|a, b| (&a.cluster.name, &a.document.name).cmp(&(&b.cluster.name, &b.document.name)));
         let mut kinds = collect_kinds(&sorted, profiles)?;
         kinds.sort_keys(); // indices follow the digests, whatever the order in the document
-        let mut inventory = Self { kinds: kinds.into_values().collect(), nodes: Vec::new(), devices: Vec::new() };
+        let mut inventory = Self {
+            kinds: kinds.into_values().collect(),
+            nodes: Vec::new(),
+            devices: Vec::new(),
+            team_holds: Vec::new(),
+        };
         for node in &sorted {
             inventory.add_node(node, profiles)?;
         }
@@ -193,7 +200,7 @@ impl Inventory {
         devices.fold(Hasher::new("names"), |hasher, device| hasher.text(device.uuid.as_deref().unwrap_or(""))).finish()
     }
 
-    fn free_capacity(&self, sorted: &[NamedNode<'_>]) -> Result<Capacity> {
+    fn free_capacity(&mut self, sorted: &[NamedNode<'_>]) -> Result<Capacity> {
         let free = self.devices.iter().map(|device| if device.is_healthy { WHOLE_MILLI } else { 0 }).collect();
         let cpu = self.nodes.iter().map(|node| node.cpu_milli).collect();
         let memory = self.nodes.iter().map(|node| node.memory_mib).collect();
@@ -205,7 +212,7 @@ impl Inventory {
         Ok(capacity)
     }
 
-    fn take_used(&self, at: NodeIdx, named: &NamedNode<'_>, capacity: &mut Capacity) -> Result<()> {
+    fn take_used(&mut self, at: NodeIdx, named: &NamedNode<'_>, capacity: &mut Capacity) -> Result<()> {
         for (u, used) in named.document.used.iter().enumerate() {
             let path = format!("{}.used[{u}]", named.path);
             let share_milli = used.share_milli.unwrap_or(WHOLE_MILLI);
@@ -221,12 +228,16 @@ impl Inventory {
             // Hosts may be overcommitted, and what is unknown cannot be counted; devices may not.
             let cpu_milli = used.cpu_milli.unwrap_or(0).min(capacity.free_cpu_milli[at.at()].unwrap_or(0));
             let memory_mib = used.memory_mib.unwrap_or(0).min(capacity.free_memory_mib[at.at()].unwrap_or(0));
-            let hold = Hold { node: at, devices, share_milli, cpu_milli, memory_mib };
+            let team = used.team.clone();
+            let hold = Hold { node: at, devices, share_milli, cpu_milli, memory_mib, team };
             capacity.take(&hold).map_err(|_| {
                 let message =
                     format!("{} uses more of a device than is left of it (1000 thousandths in all)", used.owner);
                 Error::document(&path, message)
             })?;
+            if hold.team.is_some() {
+                self.team_holds.push(hold);
+            }
         }
         Ok(())
     }

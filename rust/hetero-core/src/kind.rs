@@ -120,8 +120,10 @@ fn resource_keys(vendor: Option<&str>, profiles: &Profiles) -> Vec<String> {
 }
 
 fn unknown_sku(sku: &str, path: &str, profiles: &Profiles) -> Error {
-    let near = profiles.entries.iter().map(|p| (strsim::damerau_levenshtein(sku, &p.sku), &p.sku)).min();
-    let hint = near.map_or(String::new(), |(_, near)| format!("; did you mean {near:?}?"));
+    // Keys begin with the model, so a common beginning counts more than a common rest.
+    let likeness = |other: &&Profile| strsim::jaro_winkler(sku, &other.sku);
+    let near = profiles.entries.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)).then(b.sku.cmp(&a.sku)));
+    let hint = near.map_or(String::new(), |near| format!("; did you mean {:?}?", near.sku));
     let rest = "A device that the catalog lacks has sku `unknown` with vendor, model, class and memory_mib as known";
     Error::document(format!("{path}.sku"), format!("{sku:?} is not in the catalog{hint} {rest}"))
 }

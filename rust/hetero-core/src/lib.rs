@@ -33,6 +33,7 @@ pub mod overview;
 pub mod pack;
 pub mod place;
 pub mod profile;
+pub mod quota;
 pub mod reason;
 pub mod request;
 pub mod score;

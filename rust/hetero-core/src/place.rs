@@ -65,7 +65,7 @@ impl Best {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a score is 0 to 100
     fn too_low(&self, choice: &Choice) -> Misfit {
         let (have, want) = (Some(self.total as u64), choice.min_score.map(u64::from));
-        Misfit { code: Code::ScoreTooLow, have, want }
+        Misfit { have, want, ..Misfit::of(Code::ScoreTooLow) }
     }
 
     /// The same on a node in the same state: devices lie at the same offsets.
@@ -244,6 +244,7 @@ fn placement(
         precision: choice.precisions.first().map(|need| need.word.clone()),
         cpu_milli: choice.cpu_milli,
         memory_mib: choice.host_memory_mib,
+        team: request.team.clone(),
         reasons,
         performance: match index {
             0 => Performance { ratio: ratio_of_first, source },
@@ -299,5 +300,5 @@ fn trace_id(fleet: &Fleet, request: &Request, question: &Question) -> String {
         .text(question.policy.word())
         .number(question.seed)
         .text(&question.key);
-    hex(digest.finish())
+    hex(fleet.quotas().digested(request.team.as_deref(), digest).finish())
 }

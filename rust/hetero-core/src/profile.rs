@@ -80,6 +80,9 @@ pub struct Profile {
     pub max_per_node: Option<u32>,
     /// Devices in one load/store fabric domain.
     pub scaleup_domain: Option<u32>,
+    /// Family, as `Hopper`.
+    #[serde(default)]
+    pub family: Option<String>,
     /// Memory technology, as `HBM3` or `GDDR6`.
     #[serde(default)]
     pub memory_type: Option<String>,

@@ -24,8 +24,12 @@ pub struct Refusal {
 pub fn refusal(fleet: &Fleet, node: NodeIdx, choice: &Choice, fit: &[Option<Misfit>]) -> Option<Refusal> {
     let (inventory, capacity, this) = (fleet.inventory(), fleet.capacity(), fleet.node(node));
     let fit = filter::on_node(inventory, this, choice, fit);
-    if let Some(misfit) = filter::never(inventory, this, choice, &fit) {
+    let on_empty_fleet = filter::without_passing(&fit);
+    if let Some(misfit) = filter::never(inventory, this, choice, &on_empty_fleet) {
         return Some(Refusal { node, misfit, is_permanent: true });
+    }
+    if let Some(misfit) = filter::passing(this, &fit) {
+        return Some(Refusal { node, misfit, is_permanent: false });
     }
     let view = View {
         free_milli: |at| capacity.free_milli[at],
@@ -86,6 +90,7 @@ pub fn gather(fleet: &Fleet, index: usize, choice: &Choice, refusals: &[Refusal]
             have: misfit.have,
             want: misfit.want,
             unit: misfit.code.entry().unit.clone(),
+            limit: misfit.limit.map(|limit| fleet.quotas().words(limit)),
             is_permanent,
             advice: misfit.code.entry().advice.clone(),
         })

@@ -220,6 +220,9 @@ impl Choice {
 pub struct Request {
     /// The canonical text of the requirement.
     pub requirement: String,
+    /// The team whose step it is.
+    #[serde(default)]
+    pub team: Option<String>,
     /// Alternatives, best first.
     pub choices: Vec<Choice>,
 }

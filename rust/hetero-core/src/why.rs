@@ -90,7 +90,9 @@ pub fn reason_lines(reasons: &[Reason]) -> String {
         let numbers = numbers(reason.have, reason.want, reason.unit.as_deref());
         let (shown, rest) = reason.nodes.split_at(reason.nodes.len().min(NODES_SHOWN));
         let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-        let _ = writeln!(text, "  {}: {}{numbers} on {}{more}", reason.choice, reason.code.name(), shown.join(", "));
+        let code = reason.code.name();
+        let limit = reason.limit.as_ref().map_or(String::new(), |limit| format!(", limit is {limit}"));
+        let _ = writeln!(text, "  {}: {code}{numbers} on {}{more}{limit}", reason.choice, shown.join(", "));
         if !advised.contains(&reason.code) {
             advised.push(reason.code);
             let _ = writeln!(text, "      {}", reason.advice);

@@ -116,6 +116,7 @@ fn rollback_restores_bytes() {
         share_milli,
         cpu_milli,
         memory_mib: 0,
+        team: None,
     };
     let start = capacity.checkpoint();
     capacity.take(&hold(vec![0, 1], 1000, 4000)).expect("free");

@@ -137,6 +137,24 @@ impl Fleet {
         detached(py, || Ok(json(&self.read().stated_mix())))
     }
 
+    /// The limits that the document states, as written, as JSON.
+    fn stated_limits(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || Ok(json(&self.read().stated_limits())))
+    }
+
+    /// Holds teams to these limits from now on; what is in use counts.
+    fn set_limits(&self, py: Python<'_>, limits: &[u8]) -> PyResult<()> {
+        let refuse = |e: serde_json::Error| hetero_core::Error::InvalidDocument {
+            message: format!("limits: {e}"),
+            path: String::new(),
+            line: None,
+        };
+        detached(py, || {
+            self.write().set_limits(serde_json::from_slice(limits).map_err(refuse)?);
+            Ok(())
+        })
+    }
+
     /// Measures fragmentation against another mix from now on.
     fn set_mix(&self, py: Python<'_>, mix: &[u8]) -> PyResult<()> {
         let refuse = |e: serde_json::Error| hetero_core::Error::InvalidDocument {

@@ -3,8 +3,8 @@
 //! A misfit of [`never`] holds on an empty fleet too; one of [`not_now`] passes when steps end or nodes return.
 
 mod kind;
-mod performance;
 mod place;
+mod request;
 
 use std::borrow::Cow;
 
@@ -16,8 +16,8 @@ use crate::request::Choice;
 use crate::units::WHOLE_MILLI;
 
 pub use kind::{kind_misfit, kinds};
-pub use performance::kinds_of;
 pub use place::elsewhere;
+pub use request::kinds_of;
 
 /// Why something does not fit, with the numbers that decided it; `None` is unknown or not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,15 +28,19 @@ pub struct Misfit {
     pub have: Option<u64>,
     /// What was asked.
     pub want: Option<u64>,
+    /// The limit that was met, by its place in the document.
+    pub limit: Option<u16>,
+    /// Whether it is about what is in use, though it is asked of a kind: it passes when steps end.
+    pub is_passing: bool,
 }
 
 impl Misfit {
-    fn of(code: Code) -> Self {
-        Self { code, have: None, want: None }
+    pub(crate) fn of(code: Code) -> Self {
+        Self { code, have: None, want: None, limit: None, is_passing: false }
     }
 
     fn numbers(code: Code, have: Option<u64>, want: u64) -> Self {
-        Self { code, have, want: Some(want) }
+        Self { have, want: Some(want), ..Self::of(code) }
     }
 }
 
@@ -64,8 +68,10 @@ pub fn on_node<'a>(
     }
     let mut here = fit.to_vec();
     for at in node.kinds.iter().map(|run| run.kind.at()) {
-        if here[at].is_none() {
-            here[at] = misfit_on_node(&inventory.kinds[at], node, choice);
+        if here[at].is_none_or(|misfit| misfit.is_passing)
+            && let Some(misfit) = misfit_on_node(&inventory.kinds[at], node, choice)
+        {
+            here[at] = Some(misfit);
         }
     }
     Cow::Owned(here)
@@ -88,6 +94,21 @@ fn misfit_on_node(kind: &Kind, node: &Node, choice: &Choice) -> Option<Misfit> {
     }
     let is_tolerated = node.taints.iter().all(|taint| kind.resource_keys.contains(&taint.key));
     (!is_tolerated).then(|| Misfit::of(Code::Taint))
+}
+
+/// The verdict on the kinds as it would be if no step ran.
+pub fn without_passing(fit: &[Option<Misfit>]) -> Cow<'_, [Option<Misfit>]> {
+    if !fit.iter().flatten().any(|misfit| misfit.is_passing) {
+        return Cow::Borrowed(fit);
+    }
+    Cow::Owned(fit.iter().map(|misfit| misfit.filter(|misfit| !misfit.is_passing)).collect())
+}
+
+/// Why none of a node's kinds may be used now, where each could be on an empty fleet or cannot serve at all.
+pub fn passing(node: &Node, fit: &[Option<Misfit>]) -> Option<Misfit> {
+    let kinds = || node.kinds.iter().map(|run| fit[run.kind.at()]);
+    let nearest = kinds().flatten().filter(|misfit| misfit.is_passing).max();
+    nearest.filter(|_| kinds().all(|misfit| misfit.is_some()))
 }
 
 /// Whether a node could ever serve a choice: empty, healthy and open for work. `fit` is that [`on_node`].

@@ -1,4 +1,4 @@
-//! Relative speed as a filter: a later choice may ask to be nearly as fast as the first.
+//! What a request as a whole asks of a kind: a later choice to be nearly as fast as the first, a team to keep its limits.
 
 use crate::codes::Code;
 use crate::filter::{Misfit, kinds};
@@ -6,20 +6,24 @@ use crate::fleet::Fleet;
 use crate::request::{Choice, Request};
 use crate::score::performance;
 
-/// Asks every kind of the fleet once, relative speed included.
+/// Asks every kind of the fleet once, relative speed and quotas included.
 ///
 /// `choice` is the one at `index` of the request, or a variation of it. The first choice is the yardstick, and so as
 /// fast as itself.
 pub fn kinds_of(fleet: &Fleet, request: &Request, index: usize, choice: &Choice) -> Vec<Option<Misfit>> {
     let mut fit = kinds(fleet.inventory(), choice);
-    let Some(floor) = choice.performance_floor_milli.filter(|_| index > 0) else {
+    let floor = choice.performance_floor_milli.filter(|_| index > 0);
+    if floor.is_none() && request.team.is_none() {
         return fit;
-    };
-    for (misfit, kind) in fit.iter_mut().zip(&fleet.inventory().kinds) {
-        if misfit.is_none() {
+    }
+    let inventory = fleet.inventory();
+    for (misfit, kind) in fit.iter_mut().zip(&inventory.kinds).filter(|(misfit, _)| misfit.is_none()) {
+        let slower = floor.and_then(|floor| {
             let ratio = performance::ratio(fleet.profiles(), &request.choices[0], choice, kind);
-            *misfit = slower(ratio, floor, choice.rejects_unknown_performance);
-        }
+            slower(ratio, floor, choice.rejects_unknown_performance)
+        });
+        let quota = || fleet.quotas().misfit(inventory, request.team.as_ref()?, choice, kind);
+        *misfit = slower.or_else(quota);
     }
     fit
 }
