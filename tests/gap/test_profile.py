@@ -115,6 +115,7 @@ def test_the_core_gets_one_device_in_whole_units() -> None:
         "tdp_mw": 400_000,
         "max_per_node": 8,
         "scaleup_domain": 8,
+        "family": "A-series",
         "memory_type": "HBM2e",
         "is_confidential_capable": False,
         "supports_mps": True,

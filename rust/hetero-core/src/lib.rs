@@ -16,7 +16,6 @@ pub mod decision;
 pub mod device;
 pub mod digest;
 pub mod document;
-mod document_error;
 pub mod error;
 pub mod explain;
 pub mod filter;
