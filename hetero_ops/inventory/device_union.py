@@ -7,6 +7,7 @@ from hetero_ops.inventory.device_list import Device, islands_of, set_islands
 from hetero_ops.inventory.device_match import is_kind_alike, match
 from hetero_ops.inventory.printed.product import meanings
 from hetero_ops.inventory.sight import Differences
+from hetero_ops.inventory.span import which
 
 _UNKNOWN = "unknown"
 # Only of use where the catalog does not have the device.
@@ -36,8 +37,7 @@ def unite_devices(
     added = [device for device in second if device["id"] not in ids]
     unseen = [device["id"] for device in added if any(is_kind_alike(device, other, catalog) for other in first)]
     if unseen:
-        which = ", ".join(map(str, unseen))
-        differences.say(f"devices {which} of {differences.second} are not in {differences.first}; they are kept")
+        differences.say(f"{which('device', unseen)}: only in {differences.second}, not in {differences.first}; kept")
     for device in added:
         taken = {other["id"] for other in united}
         ids[device["id"]] = device["id"] if device["id"] not in taken else max(taken) + 1

@@ -5,6 +5,7 @@ from typing import Any
 
 from hetero_ops.document.refusal import shown
 from hetero_ops.inventory.finding import Finding
+from hetero_ops.inventory.span import which
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,4 +57,4 @@ def _text(value: object) -> str:
 
 
 def _where(devices: list[int]) -> str:
-    return f"device{'s' if len(devices) > 1 else ''} {', '.join(map(str, devices))}: " if devices else ""
+    return f"{which('device', devices)}: " if devices else ""

@@ -38,8 +38,8 @@ def test_a_mix_of_sources_is_one_fleet(command, files):
     columns = "node=Hostname,model=GPU Model,count=Qty,serial=Asset tag"
     result = command("fleet", "import", KUBE, "assets.csv", "gaudi-9.hl.txt", "--columns", columns, "-o", "f.yaml")
     assert result.code == 0
-    assert "UNKNOWN_DEVICE old-1: devices 0, 1: the catalog has no 'XPU-9000'" in result.err
-    assert "DEVICE_WARNING gaudi-9: device 0: 2 uncorrected events" in result.err
+    assert "UNKNOWN_DEVICE old-1: devices 0-1: the catalog has no 'XPU-9000'" in result.err
+    assert "DEVICE_WARNING gaudi-9: NPU 0: 2 uncorrected events" in result.err
     assert "15 nodes, 64 devices, 49 free" in result.err
     fleet = Fleet.load(files / "f.yaml")
     assert fleet.place("Gaudi2:1").ok

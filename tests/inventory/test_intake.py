@@ -119,7 +119,10 @@ def test_what_goes_without_saying_is_left_out():
         ("GPU 0: Tesla T4\n", "f.txt: this is output of no tool"),
         ("kind: Fleet\napiVersion: hetero-ops/v1\nclusters: []\n", "f.txt:1: this is a fleet document already"),
         ("kind: List\nitems: []\n", "f.txt:1: no node among the objects"),
-        ("| AIP  Name        Persistence-M| Bus-Id | V |\n", "f.txt: f: no device can be read from this text"),
+        (
+            "| AIP  Name        Persistence-M| Bus-Id | V |\n",
+            "f.txt: no device can be read from this text; give all that `hl-smi` prints",
+        ),
     ],
 )
 def test_texts_that_are_no_source_are_refused(text, what):

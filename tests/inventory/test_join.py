@@ -76,7 +76,7 @@ def test_the_richer_source_counts_and_says_so():
     tool = view("tool", cards(pci=["1", "2"], memory_mib=[81559, 81559]))
     node, messages = joined(view("cluster", [{"sku": A100, "count": 2}]), tool)
     assert {device["sku"] for device in node["devices"]} == {H100}
-    assert messages == [f"devices 0, 1: sku is '{H100}' in tool and '{A100}' in cluster; tool counts"]
+    assert messages == [f"devices 0-1: sku is '{H100}' in tool and '{A100}' in cluster; tool counts"]
 
 
 def test_a_model_that_is_known_stands_for_one_that_is_not():
@@ -110,7 +110,7 @@ def test_devices_that_the_richer_source_lacks_are_kept_and_told():
         view("tool", cards(pci=["1", "2"], uuid=["a", "b"])), view("cluster", [{"sku": H100, "count": 3}])
     )
     assert [device["id"] for device in node["devices"]] == [0, 1, 2]
-    assert messages == ["devices 2 of cluster are not in tool; they are kept"]
+    assert messages == ["device 2: only in cluster, not in tool; kept"]
 
 
 def test_devices_of_another_vendor_are_added_in_silence():

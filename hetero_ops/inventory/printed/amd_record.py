@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from hetero_ops.document.json_text import read_json
-from hetero_ops.inventory.printed.reading import Reading
+from hetero_ops.inventory.printed.draft import NodeDraft
 from hetero_ops.inventory.printed.terminal_text import numbered_lines
 
 _BEGIN = re.compile(r"(GPU|CPU):\s*([0-9]{1,6})")
@@ -28,7 +28,7 @@ class Record:
         return next((self.values[key] for key in keys if key in self.values), "")
 
 
-def records_of_text(text: str, reading: Reading) -> list[Record]:
+def records_of_text(text: str, draft: NodeDraft) -> list[Record]:
     """Read blocks that begin with `GPU: 0`, with sections of indented `KEY: value` lines."""
     records: dict[int, Record] = {}
     record: Record | None = None
@@ -37,19 +37,19 @@ def records_of_text(text: str, reading: Reading) -> list[Record]:
         key, colon, value = (part.strip() for part in row.partition(":"))
         begin = _BEGIN.fullmatch(row.strip())
         if begin:
-            record, section = _begin(records, begin, line, reading), ""
+            record, section = _begin(records, begin, line, draft), ""
         elif not colon or not _KEY.fullmatch(key):
-            reading.left_over(line, "not understood")
+            draft.left_over(line, "not understood")
         elif record is None:
-            reading.left_over(line, "of no GPU, or of one that was read before")
+            draft.left_over(line, "of no GPU, or of one that was read before")
         elif value:
-            record = _put(record, f"{section}{_word(key)}", value, line, reading)
+            record = _put(record, f"{section}{_word(key)}", value, line, draft)
         else:
             section = f"{_word(key)}."
     return [record for record in records.values() if record.values]
 
 
-def records_of_json(text: str, reading: Reading) -> list[Record]:
+def records_of_json(text: str, draft: NodeDraft) -> list[Record]:
     """Read a list of objects with a `gpu` each, alone or under `gpu_data`.
 
     Raises:
@@ -63,30 +63,30 @@ def records_of_json(text: str, reading: Reading) -> list[Record]:
         flat = dict(_flat(item))
         index = flat.pop("gpu", "")
         if not _INDEX.fullmatch(index) or not flat:
-            reading.note("TEXT_LEFT_OVER", "an entry of the list that tells of no GPU")
+            draft.note("TEXT_LEFT_OVER", "an entry of the list that tells of no GPU")
         elif int(index) in records:
-            reading.note("TEXT_LEFT_OVER", "it is there again; the first entry counts", int(index))
-        elif reading.is_index(int(index)):
+            draft.note("TEXT_LEFT_OVER", "it is there again; the first entry counts", int(index))
+        elif draft.is_index(int(index)):
             records[int(index)] = Record(int(index), flat)
     return list(records.values())
 
 
-def _begin(records: dict[int, Record], begin: re.Match[str], line: int, reading: Reading) -> Record | None:
+def _begin(records: dict[int, Record], begin: re.Match[str], line: int, draft: NodeDraft) -> Record | None:
     """Begin a block; of a GPU that was read before, or a CPU, there is none."""
     index = int(begin[2])
-    if begin[1] == "CPU" or not reading.is_index(index):
+    if begin[1] == "CPU" or not draft.is_index(index):
         return None
     if index in records and records[index].values:
-        reading.left_over(line, "a GPU that was read before; the first counts")
+        draft.left_over(line, "a GPU that was read before; the first counts")
         return None
     return records.setdefault(index, Record(index))
 
 
-def _put(record: Record, key: str, value: str, line: int, reading: Reading) -> Record | None:
+def _put(record: Record, key: str, value: str, line: int, draft: NodeDraft) -> Record | None:
     """Put a value into a block. A second name in it means that the first line of the next GPU was lost."""
     if record.values.setdefault(key, value) == value or key not in _OWN_KEYS:
         return record
-    reading.left_over(line, f"another {key} of one GPU; its block is left out")
+    draft.left_over(line, f"another {key} of one GPU; its block is left out")
     record.values.clear()
     return None
 

@@ -6,7 +6,7 @@ from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.fragment import Fragment
 from hetero_ops.inventory.printed import amd_card, amd_topology
 from hetero_ops.inventory.printed.amd_record import Record, records_of_json, records_of_text
-from hetero_ops.inventory.printed.reading import Reading, unreadable
+from hetero_ops.inventory.printed.draft import NodeDraft, unreadable
 from hetero_ops.inventory.printed.terminal_text import line_at, plain, shape
 
 _TABLE = re.compile(r"^[ \t]*(?:ACCESS|WEIGHT|HOPS|LINK TYPE|NUMA BW) TABLE:", re.MULTILINE)
@@ -39,26 +39,26 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
     Raises:
         InvalidDocument: no GPU can be read, or JSON is broken.
     """
-    text, reading = plain(text), Reading(node, "amd", catalog)
+    text, draft = plain(text), NodeDraft(node, catalog, "amd")
     if _is_json(text):
-        _add_records(reading, records_of_json(text, reading))
+        _add_records(draft, records_of_json(text, draft))
     elif _TABLE.search(text):
-        amd_topology.add_tables(reading, amd_topology.tables_of(text))
+        amd_topology.add_tables(draft, amd_topology.tables_of(text))
         if block := _BLOCK.search(text):
-            reading.left_over(line_at(text, block.start()), "output of another command; give it as a file of its own")
+            draft.left_over(line_at(text, block.start()), "output of another command; give it as a file of its own")
     else:
-        _add_records(reading, records_of_text(text, reading))
-    if not reading.devices:
-        raise unreadable("amd-smi", "amd-smi static")
-    return reading.fragment()
+        _add_records(draft, records_of_text(text, draft))
+    if not draft.devices:
+        raise unreadable("amd-smi static")
+    return draft.fragment()
 
 
 def _is_json(text: str) -> bool:
     return text.lstrip().startswith(("{", "["))
 
 
-def _add_records(reading: Reading, records: list[Record]) -> None:
+def _add_records(draft: NodeDraft, records: list[Record]) -> None:
     if any(key.startswith(("links.", "link_type.")) for record in records for key in record.values):
-        amd_topology.add_records(reading, records)
+        amd_topology.add_records(draft, records)
     elif records:
-        amd_card.add_cards(reading, records)
+        amd_card.add_cards(draft, records)

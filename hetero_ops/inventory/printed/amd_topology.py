@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from hetero_ops.inventory.printed import identity
 from hetero_ops.inventory.printed.amd_record import Record
+from hetero_ops.inventory.printed.draft import NodeDraft
 from hetero_ops.inventory.printed.link import islands_of
 from hetero_ops.inventory.printed.link_table import LinkTable, read_link_table, sections_of
-from hetero_ops.inventory.printed.reading import Reading
+from hetero_ops.inventory.printed.printed_value import pci_address
 from hetero_ops.inventory.printed.terminal_text import numbered_lines
 
 TITLE = re.compile(r"([A-Z][A-Z -]{1,30}) TABLE:")
@@ -29,11 +29,11 @@ def tables_of(text: str) -> dict[str, LinkTable]:
     return {title: read_link_table(lines, _ADDRESS) for title, lines in sections.items()}
 
 
-def add_tables(reading: Reading, tables: dict[str, LinkTable]) -> None:
+def add_tables(draft: NodeDraft, tables: dict[str, LinkTable]) -> None:
     """Add the GPUs of the tables. Their index is their place in the heading."""
     columns = max((table.columns for table in tables.values()), key=len, default=[])
     for number in (number for table in tables.values() for number in table.damaged):
-        reading.left_over(number, "no row of the table, or a damaged one")
+        draft.left_over(number, "no row of the table, or a damaged one")
     types = tables.get("LINK TYPE", LinkTable()).cells
     links = {
         (i, j): joined
@@ -41,20 +41,20 @@ def add_tables(reading: Reading, tables: dict[str, LinkTable]) -> None:
         for j, other in enumerate(columns)
         if (joined := is_fabric(types.get((one, other)))) is not None
     }
-    _add(reading, {index: identity.pci_address(address) for index, address in enumerate(columns)}, links)
+    _add(draft, {index: pci_address(address) for index, address in enumerate(columns)}, links)
 
 
-def add_records(reading: Reading, records: Sequence[Record]) -> None:
+def add_records(draft: NodeDraft, records: Sequence[Record]) -> None:
     """Add the GPUs of the JSON form, new (`links`) or old (`link_type` with `gpu_1` and so on)."""
     links: dict[tuple[int, int], bool] = {}
-    gpus = {record.gpu: identity.pci_address(record.get("bdf")) for record in records}
+    gpus = {record.gpu: pci_address(record.get("bdf")) for record in records}
     for record in records:
         for other, (word, bdf) in _others(record).items():
             joined = is_fabric(word)
-            if joined is not None and reading.is_index(other):
+            if joined is not None and draft.is_index(other):
                 links[record.gpu, other] = joined
-                gpus.setdefault(other, identity.pci_address(bdf))
-    _add(reading, gpus, links)
+                gpus.setdefault(other, pci_address(bdf))
+    _add(draft, gpus, links)
 
 
 def _others(record: Record) -> dict[int, tuple[str, str]]:
@@ -70,8 +70,7 @@ def _others(record: Record) -> dict[int, tuple[str, str]]:
     return others
 
 
-def _add(reading: Reading, gpus: dict[int, str | None], links: dict[tuple[int, int], bool]) -> None:
+def _add(draft: NodeDraft, gpus: dict[int, str | None], links: dict[tuple[int, int], bool]) -> None:
     islands = islands_of(list(gpus), links)
     for index, address in gpus.items():
-        reading.note("PRODUCT_NOT_PRINTED", "this output does not name products; import `amd-smi static` too", index)
-        reading.devices.append({"id": index} | reading.unknown(pci=address, islands=islands.get(index)))
+        draft.add_unnamed(index, "amd-smi static", pci=address, islands=islands.get(index))

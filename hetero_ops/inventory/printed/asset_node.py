@@ -10,6 +10,7 @@ from hetero_ops.inventory.finding import Finding, FindingCode
 from hetero_ops.inventory.printed.asset_cell import Row
 from hetero_ops.inventory.printed.asset_device import describe
 from hetero_ops.inventory.printed.draft import MOST_DEVICES
+from hetero_ops.inventory.span import which
 
 _STATES = ("active", "cordoned", "draining", "maintenance", "burn-in", "quarantined")
 _OF_ONE = ("id", "serial", "uuid", "pci", "slot")
@@ -81,7 +82,7 @@ class AssetNode:
     def findings(self) -> list[Finding]:
         """Give what could not be settled; to be asked after `document`."""
         return [
-            Finding(code, self._name, f"device{'s' if len(ids) > 1 else ''} {', '.join(map(str, ids))}: {message}")
+            Finding(code, self._name, f"{which('device', ids)}: {message}")
             for (code, message), ids in self._doubts.items()
         ]
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.fragment import Fragment
-from hetero_ops.inventory.printed.draft import NodeDraft
-from hetero_ops.inventory.printed.printed_value import known, number, pci_address
+from hetero_ops.inventory.printed.draft import NodeDraft, unreadable
+from hetero_ops.inventory.printed.printed_value import name, number, pci_address
 from hetero_ops.inventory.printed.table_line import Line, lines_of
+from hetero_ops.inventory.printed.terminal_text import shape
 
 _COMMAND = "hl-smi"
 _SHAPE = re.compile(r"HL-SMI Version|\|\s*AIP\s+Name\s")
@@ -55,7 +56,7 @@ class Printout:
 
 def recognises(text: str) -> bool:
     """Tell whether a text is, or contains, the table of `hl-smi`."""
-    return _SHAPE.search(text) is not None
+    return _SHAPE.search(shape(text)) is not None
 
 
 def read(text: str, node: str, catalog: Catalog) -> Fragment:
@@ -65,28 +66,30 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
         InvalidDocument: no card can be read.
     """
     printout = parse(text)
-    is_complete = printout.has_processes and printout.is_closed
-    draft = NodeDraft(node, catalog, "intel", "npu", printout.versions, is_complete)
+    draft = NodeDraft(node, catalog, "intel", "npu", printout.versions)
+    draft.sees_processes = printout.has_processes and printout.is_closed
     indices = {card.index for card in printout.cards}
-    for index, process, name in printout.processes:
-        draft.own(index, process, name)
+    for index, process, command in printout.processes:
+        draft.own(index, process, command)
         if index not in indices:
-            draft.cut(f"process {process} runs on card {index}, which is not in the table")
+            draft.note("TRUNCATED", f"process {process} runs on card {index}, which is not in the table")
     for card in printout.cards:
-        draft.add(card.index, [card.name] if card.name else [], card.memory_mib, pci=pci_address(card.bus))
+        draft.add(card.index, draft.identify(card.index, [card.name], card.memory_mib), pci=pci_address(card.bus))
         draft.watch(card.index, card.used_mib, card.memory_mib)
         if card.events:
-            draft.doubt(card.index, "DEVICE_WARNING", f"{card.events} uncorrected events; taken as usable")
+            draft.note("DEVICE_WARNING", f"{card.events} uncorrected events; taken as usable", card.index)
         _compare_power(draft, card)
     for line in printout.left:
-        draft.leave(line)
+        draft.left_over(line.number)
     if printout.cards and not printout.cards[-1].is_whole:
-        draft.cut("the second row of the last card is missing")
+        draft.note("TRUNCATED", "the second row of the last card is missing")
     if not printout.is_closed:
-        draft.cut("the table is not closed")
+        draft.note("TRUNCATED", "the table is not closed")
     if not printout.has_processes:
-        draft.cut("without the table of processes nobody knows who uses the devices")
-    return draft.fragment(_COMMAND)
+        draft.note("TRUNCATED", "without the table of processes nobody knows who uses the devices")
+    if not draft.devices:
+        raise unreadable(_COMMAND)
+    return draft.fragment()
 
 
 def parse(text: str) -> Printout:
@@ -131,7 +134,7 @@ def _read_card(printout: Printout, cells: Sequence[str]) -> bool:
         return True
     if first is None or bus is None or memory:
         return False
-    printout.cards.append(Card(int(first[1]), known(first[2]), bus[1], number(cells[2])))
+    printout.cards.append(Card(int(first[1]), name(first[2]), bus[1], number(cells[2])))
     return True
 
 
@@ -140,13 +143,13 @@ def _read_process(printout: Printout, cells: Sequence[str]) -> bool:
     if match is None:
         return False
     if number(match[2]) is not None:  # a card without a process has a row of N/A
-        printout.processes.append((int(match[1]), match[2], known(match[3]) or ""))
+        printout.processes.append((int(match[1]), match[2], match[3]))
     return True
 
 
 def _compare_power(draft: NodeDraft, card: Card) -> None:
-    sku = draft.sku_of(card.index)
-    limit_mw = draft.catalog[sku].tdp_mw if sku else None
+    sku = str(draft.devices.get(card.index, {}).get("sku"))
+    limit_mw = draft.catalog[sku].tdp_mw if sku in draft.catalog else None
     if limit_mw and card.power_cap_w and card.power_cap_w * _MW_PER_W < limit_mw:
         message = f"its power is capped at {card.power_cap_w} W, below the {limit_mw // _MW_PER_W} W of the catalog"
-        draft.doubt(card.index, "DEVICE_WARNING", message)
+        draft.note("DEVICE_WARNING", message, card.index)

@@ -20,12 +20,14 @@ class Instance:
         memory_mib: its memory.
         engines: engines by kind: `copy`, `decoder`, `ofa` (optical flow).
         uuid: its UUID.
+        used_mib: how much of its memory is in use.
     """
 
     gpu_instance: int
     memory_mib: int | None
     engines: dict[str, int]
     uuid: str | None = None
+    used_mib: int | None = None
 
 
 def profile_name(instance: Instance, card_mib: int | None, profile: Profile | None) -> str | None:

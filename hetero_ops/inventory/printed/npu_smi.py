@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.fragment import Fragment
-from hetero_ops.inventory.printed.draft import NodeDraft
-from hetero_ops.inventory.printed.printed_value import known, number, pci_address
+from hetero_ops.inventory.printed.draft import NodeDraft, unreadable
+from hetero_ops.inventory.printed.printed_value import name, number, pci_address
 from hetero_ops.inventory.printed.table_line import Line, lines_of
+from hetero_ops.inventory.printed.terminal_text import shape
 
 _COMMAND = "npu-smi info"
 _SHAPE = re.compile(r"\|\s*npu-smi\s+\S|\|\s*NPU\s+Name\s*\|\s*Health|\|\s*NPU\s+Chip\s*\|\s*Process id")
@@ -53,7 +54,7 @@ class Printout:
 
 def recognises(text: str) -> bool:
     """Tell whether a text is, or contains, the table of `npu-smi info`."""
-    return _SHAPE.search(text) is not None
+    return _SHAPE.search(shape(text)) is not None
 
 
 def read(text: str, node: str, catalog: Catalog) -> Fragment:
@@ -63,33 +64,34 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
         InvalidDocument: no chip can be read.
     """
     printout = parse(text)
-    is_complete = printout.has_processes and printout.is_closed
-    draft = NodeDraft(node, catalog, "huawei", "npu", sees_processes=is_complete)
+    draft = NodeDraft(node, catalog, "huawei", "npu")
+    draft.sees_processes = printout.has_processes and printout.is_closed
     if printout.versions:
         tool, driver = printout.versions
         draft.driver = {"huawei": driver, "npu-smi": tool}
     ids = _ids(printout.chips)
-    for npu, chip, process, name in printout.processes:
+    for npu, chip, process, command in printout.processes:
         on = [at for at, row in enumerate(printout.chips) if row.npu == npu and chip in (None, row.chip)]
         for at in on:
-            draft.own(ids[at], process, name)
+            draft.own(ids[at], process, command)
         if not on:
-            draft.cut(f"process {process} runs on NPU {npu}, which is not in the table")
+            draft.note("TRUNCATED", f"process {process} runs on NPU {npu}, which is not in the table")
     for device_id, row in zip(ids, printout.chips, strict=True):
         draft.add(
             device_id,
-            [row.name] if row.name else [],
-            row.memory_mib,
+            draft.identify(device_id, [row.name], row.memory_mib),
             pci=pci_address(row.bus),
             health=_health(draft, device_id, row.health),
         )
         busy = "" if row.busy_percent is None else f" (AICore {row.busy_percent} %)"
         draft.watch(device_id, row.used_mib, row.memory_mib, busy)
     for line in printout.left:
-        draft.leave(line)
+        draft.left_over(line.number)
     for why in _cuts(printout):
-        draft.cut(why)
-    return draft.fragment(_COMMAND)
+        draft.note("TRUNCATED", why)
+    if not draft.devices:
+        raise unreadable(_COMMAND)
+    return draft.fragment()
 
 
 def parse(text: str) -> Printout:
@@ -128,7 +130,7 @@ def _read_chip(printout: Printout, cells: Sequence[str]) -> bool:
         return True
     first = _FIRST.fullmatch(cells[0])
     if first is not None:
-        printout.chips.append(Chip(int(first[1]), known(first[2]), known(cells[1])))
+        printout.chips.append(Chip(int(first[1]), name(first[2]), name(cells[1])))
     return first is not None
 
 
@@ -148,7 +150,7 @@ def _read_process(printout: Printout, cells: Sequence[str]) -> bool:
     match = _SECOND.fullmatch(cells[0])
     if match is None or number(cells[1]) is None:
         return False
-    printout.processes.append((int(match[1]), number(match[2]), cells[1], known(cells[2]) or ""))
+    printout.processes.append((int(match[1]), number(match[2]), cells[1], cells[2]))
     return True
 
 
@@ -166,7 +168,7 @@ def _health(draft: NodeDraft, device_id: int, health: str | None) -> str | None:
         return None
     is_unhealthy = health.lower() in _UNHEALTHY
     taken = "taken as unhealthy" if is_unhealthy else "taken as usable"
-    draft.doubt(device_id, "DEVICE_WARNING", f"npu-smi prints its health as {health!r}; {taken}")
+    draft.note("DEVICE_WARNING", f"npu-smi prints its health as {health!r}; {taken}", device_id)
     return "unhealthy" if is_unhealthy else None
 
 

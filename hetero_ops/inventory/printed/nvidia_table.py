@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.fragment import Fragment
-from hetero_ops.inventory.printed import identity
+from hetero_ops.inventory.printed.draft import NodeDraft, unreadable
 from hetero_ops.inventory.printed.mig import Instance
 from hetero_ops.inventory.printed.nvidia_card import Card, Process, add_cards
-from hetero_ops.inventory.printed.reading import Reading, unreadable
-from hetero_ops.inventory.printed.terminal_text import numbered_lines, plain, shape
+from hetero_ops.inventory.printed.printed_value import name, number, pci_address
+from hetero_ops.inventory.printed.table_line import Line, lines_of
+from hetero_ops.inventory.printed.terminal_text import shape
 
 _SHAPE = re.compile(r"\|\s*NVIDIA-SMI\s|\|\s*GPU\s+Name\s|\|\s*GPU\s+GI\s+CI\s+MIG\s")
 _VERSION = re.compile(r"(Driver|CUDA) Version:\s*([0-9]+(?:\.[0-9]+)+)")
 _DRIVER_KEYS = {"Driver": "nvidia", "CUDA": "cuda"}
-_BORDER = re.compile(r"[+|][-=+|\s]*")
 _SECTIONS = {
     "GPU Name": "cards",
     "MIG devices": "instances",
@@ -26,7 +26,7 @@ _SECTIONS = {
 # The other lines of the headings, and what stands where there is nothing.
 _HEADINGS = ("NVIDIA-SMI ", "Fan Temp ", "ID ID ", "No ")
 _HEADING_ENDS = ("MIG M.", "ECC")
-_MEMORY = re.compile(r"[0-9]{1,9}MiB ?/ ?([0-9]{1,9})MiB")
+_MEMORY = re.compile(r"([0-9]{1,9})MiB ?/ ?([0-9]{1,9})MiB")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 # The word after the name: persistence mode on Linux, driver model on Windows.
 _AFTER_NAME = ("On", "Off", "WDDM", "TCC", "MCDM", "N/A", "ERR!")
@@ -51,48 +51,52 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
     Raises:
         InvalidDocument: no GPU can be read.
     """
-    text, reading = plain(text), Reading(node, "nvidia", catalog)
-    table = _Table(reading)
-    for line, row in numbered_lines(text):
-        table.feed(line, row.strip())
+    draft = NodeDraft(node, catalog, "nvidia")
+    table = _Table(draft)
+    for line in lines_of(text):
+        table.feed(line)
     if not table.cards:
-        raise unreadable("nvidia-smi", "nvidia-smi -q -x")
+        raise unreadable("nvidia-smi -q -x")
     table.check(has_modes="MIG M." in text)
     versions = {_DRIVER_KEYS[key]: version for key, version in reversed(_VERSION.findall(text))}
-    reading.fields["driver"] = dict(sorted(versions.items(), reverse=True))
-    add_cards(reading, list(table.cards.values()))
-    return reading.fragment()
+    draft.driver = dict(sorted(versions.items(), reverse=True))
+    draft.sees_processes = table.section == "processes" and table.is_closed
+    add_cards(draft, list(table.cards.values()))
+    return draft.fragment()
 
 
 @dataclass(slots=True)
 class _Table:
     """The table as far as it was read. A card has up to three rows, and `current` is the one whose rows these are."""
 
-    reading: Reading
+    draft: NodeDraft
     cards: dict[int, Card] = field(default_factory=dict)
     rows: set[tuple[int, str]] = field(default_factory=set)
     section: str = "cards"
     current: Card | None = None
+    is_closed: bool = False
 
-    def feed(self, line: int, row: str) -> None:
-        """Read one line."""
-        if _BORDER.fullmatch(row):
+    def feed(self, line: Line) -> None:
+        """Read one line; what stands around the table is no part of it."""
+        cells = list(line.cells)
+        if line.is_border:
             self.current = None
-        if _BORDER.fullmatch(row) or not row.startswith("|"):
+        if line.is_border or cells:
+            self.is_closed = line.is_border
+        if not cells:
             return
-        cells = [" ".join(cell.split()) for cell in row[1:].removesuffix("|").split("|")]
         section = next((name for title, name in _SECTIONS.items() if cells[0].startswith(title)), None)
         if section:
             self.section = section
-        elif not self._is_heading(cells) and not self._is_read(cells):
-            self.reading.left_over(line, "not understood")
+        elif not self._is_heading(cells) and not (line.is_closed and self._is_read(cells)):
+            self.draft.left_over(line.number)
 
     def check(self, *, has_modes: bool) -> None:
         """Name what the rows of a card should say and do not."""
         for card in self.cards.values():
             for row in ("name", "memory", *(["MIG mode"] if has_modes else [])):
                 if (card.index, row) not in self.rows:
-                    self.reading.note("TRUNCATED", f"the row with its {row} is missing or damaged", card.index)
+                    self.draft.note("TRUNCATED", f"the row with its {row} is missing or damaged", card.index)
 
     @staticmethod
     def _is_heading(cells: list[str]) -> bool:
@@ -120,17 +124,17 @@ class _Table:
             self.current = None  # its last row
             return True
         if len(cells) > 1 and cells[0] and self._is_first(card, "memory"):
-            card.memory_mib = _total(cells[1])
+            card.used_mib, card.memory_mib = _amounts(cells[1])
             return True
         return False
 
     def _begin_card(self, index: int, product: str, cells: list[str]) -> bool:
         self.current = None
-        if index in self.cards or not self.reading.is_index(index):
+        if index in self.cards or not self.draft.is_index(index):
             return False
         bus = cells[0].split() if cells else []
-        pci = identity.pci_address(bus[0]) if bus else None
-        self.current = self.cards[index] = Card(index, product=identity.name(product), pci=pci)
+        pci = pci_address(bus[0]) if bus else None
+        self.current = self.cards[index] = Card(index, product=name(product), pci=pci)
         return self._is_first(self.current, "name")
 
     def _is_first(self, card: Card, row: str) -> bool:
@@ -146,12 +150,13 @@ class _Table:
         if len(words) != len(("GPU", "GI", "CI", "Dev")) or not all(map(_NUMBER.fullmatch, words)):
             return False
         index, gpu_instance = int(words[0]), int(words[1])
-        if not self.reading.is_index(index):
+        if not self.draft.is_index(index):
             return True
         counts = cells[-1].split()
         is_whole = len(counts) == len(_ENGINES) and all(map(_NUMBER.fullmatch, counts))
         engines = dict(zip(_ENGINES, map(int, counts), strict=True)) if is_whole else {}
-        instance = Instance(gpu_instance, _total(cells[1]) if len(cells) > 1 else None, engines)
+        used_mib, memory_mib = _amounts(cells[1]) if len(cells) > 1 else (None, None)
+        instance = Instance(gpu_instance, memory_mib, engines, used_mib=used_mib)
         self.cards.setdefault(index, Card(index)).instances.append(instance)
         return True
 
@@ -168,7 +173,7 @@ class _Table:
         return card is not None
 
 
-def _total(cell: str) -> int | None:
-    """Read the total of `0MiB / 15109MiB`."""
+def _amounts(cell: str) -> tuple[int | None, int | None]:
+    """Read `0MiB / 15109MiB`: how much is in use, and the total."""
     match = _MEMORY.fullmatch(cell)
-    return int(match[1]) or None if match else None
+    return (number(match[1]), number(match[2]) or None) if match else (None, None)

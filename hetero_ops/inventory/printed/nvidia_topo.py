@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.fragment import Fragment
+from hetero_ops.inventory.printed.draft import NodeDraft, unreadable
 from hetero_ops.inventory.printed.link import islands_of
-from hetero_ops.inventory.printed.reading import Device, Reading, unreadable
 from hetero_ops.inventory.printed.terminal_text import numbered_lines, plain, shape
 
 _SHAPE = re.compile(r"^[ \t]*GPU[0-9]+[ \t][^\n]*\bCPU[ \t]+Affinity", re.MULTILINE)
@@ -34,12 +34,12 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
     Raises:
         InvalidDocument: there is no matrix.
     """
-    reading = Reading(node, "nvidia", catalog)
-    matrix = read_matrix(text, reading)
+    draft = NodeDraft(node, catalog, "nvidia")
+    matrix = read_matrix(text, draft)
     labels = {int(match[1]): label for label in matrix.labels() if (match := _GPU.fullmatch(label))}
-    gpus = {index: label for index, label in labels.items() if reading.is_index(index)}
+    gpus = {index: label for index, label in labels.items() if draft.is_index(index)}
     if not gpus:
-        raise unreadable("nvidia-smi topo -m", "nvidia-smi topo -m")
+        raise unreadable("nvidia-smi topo -m")
     links = {
         (one, other): is_nvlink
         for one in gpus
@@ -49,10 +49,10 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
     islands = islands_of(list(gpus), links)
     for index, label in gpus.items():
         if label not in matrix.rows:
-            reading.note("TRUNCATED", "its row is missing or damaged", index)
-        reading.note("PRODUCT_NOT_PRINTED", "this output does not name products; import `nvidia-smi -q -x` too", index)
-        reading.devices.append(_device(reading, index, matrix.rows.get(label), islands.get(index)))
-    return reading.fragment()
+            draft.note("TRUNCATED", "its row is missing or damaged", index)
+        numa = _numa(matrix.rows.get(label))
+        draft.add_unnamed(index, "nvidia-smi -q -x", numa=numa, islands=islands.get(index))
+    return draft.fragment()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Matrix:
         return self.rows[label].links if label in self.rows else {}
 
 
-def read_matrix(text: str, reading: Reading) -> Matrix:
+def read_matrix(text: str, draft: NodeDraft) -> Matrix:
     """Read the first matrix of a text; lines that are not of it are noted when they begin like a row."""
     heading: list[str] | None = None
     after: list[str] = []
@@ -91,7 +91,7 @@ def read_matrix(text: str, reading: Reading) -> Matrix:
         elif label in heading or _GPU.fullmatch(label):
             found = None if label in rows else _row(row, heading, after)
             if found is None:
-                reading.left_over(line, "no row of the matrix, a damaged one, or one that was read before")
+                draft.left_over(line, "no row of the matrix, a damaged one, or one that was read before")
             else:
                 rows[label] = found
     return Matrix(tuple(dict.fromkeys(heading or ())), rows)
@@ -133,7 +133,7 @@ def _is_nvlink(link: str | None) -> bool | None:
     return None if link is None else _NVLINK.fullmatch(link) is not None
 
 
-def _device(reading: Reading, index: int, row: Row | None, islands: list[list[int]] | None) -> Device:
+def _numa(row: Row | None) -> int | None:
+    """Give the NUMA node of a GPU; a range of them, or N/A, says of no single one."""
     numa = row.after.get("NUMA Affinity", "") if row else ""
-    # A range of NUMA nodes, or N/A, says of no single one.
-    return {"id": index} | reading.unknown(numa=int(numa) if _NUMA.fullmatch(numa) else None, islands=islands)
+    return int(numa) if _NUMA.fullmatch(numa) else None

@@ -9,11 +9,11 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 from hetero_ops.document.refusal import refusal
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.fragment import Fragment
-from hetero_ops.inventory.printed import identity
+from hetero_ops.inventory.printed.draft import MOST_DEVICES, NodeDraft, unreadable
 from hetero_ops.inventory.printed.link import islands_of
 from hetero_ops.inventory.printed.mig import Instance
 from hetero_ops.inventory.printed.nvidia_card import Card, Process, add_cards
-from hetero_ops.inventory.printed.reading import MAX_DEVICES, Reading, unreadable
+from hetero_ops.inventory.printed.printed_value import identifier, name, number, pci_address, pci_id, uuid
 from hetero_ops.inventory.printed.terminal_text import line_at, plain, shape
 
 _LOG = re.compile(r"<nvidia_smi_log[\s>]")
@@ -23,10 +23,10 @@ _PRODUCT = "<product_name>"
 _OWN_TAGS = ("product_name", "uuid", "serial", "minor_number")
 _OWN_ENTITIES = re.compile(r"<!ENTITY|<!DOCTYPE[^<>]*\[")
 _MIB = re.compile(r"([0-9]{1,9}) ?MiB")
-_NUMBER = re.compile(r"[0-9]{1,9}")
 _VERSION = re.compile(r"<(driver_version|cuda_version)>\s*([0-9]+(?:\.[0-9]+)+)\s*<")
 _ATTACHED = re.compile(r"<attached_gpus>\s*([0-9]{1,6})\s*<")
 _PCI_ID = re.compile(r"([0-9A-F]{4})10DE", re.IGNORECASE)
+_VENDOR_ID = "10de"
 _ENGINES = {"copy": "copy_engine_count", "decoder": "decoder_count", "ofa": "ofa_count"}
 _DRIVER_KEYS = {"driver_version": "nvidia", "cuda_version": "cuda"}
 
@@ -49,22 +49,24 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
     Raises:
         InvalidDocument: no GPU can be read, or the document declares entities of its own.
     """
-    text, reading = plain(text), Reading(node, "nvidia", catalog)
+    text, draft = plain(text), NodeDraft(node, catalog, "nvidia")
     entities = _OWN_ENTITIES.search(text)
     if entities:
         raise refusal(
             "XML with entities of its own", "give the output as printed", line=line_at(text, entities.start())
         )
-    text = _first_log(text, reading)
-    elements = _counted([_parse(part, reading) for part in _parts(text)], text, reading)
+    text = _first_log(text, draft)
+    elements = _counted([_parse(part, draft) for part in _parts(text)], text, draft)
     if not elements:
-        raise unreadable("nvidia-smi -q -x", "nvidia-smi -q -x")
+        raise unreadable("nvidia-smi -q -x")
     cards = [_card(index, element) for index, element in elements.items()]
     fabrics = {index: fabric for index, element in elements.items() if (fabric := _fabric(element))}
-    reading.fields |= _node_fields(text, cards, fabrics)
-    add_cards(reading, cards)
-    _add_islands(reading, fabrics)
-    return reading.fragment()
+    draft.driver = {_DRIVER_KEYS[key]: version for key, version in _VERSION.findall(text)}
+    draft.labels = _labels(cards, fabrics)
+    draft.sees_processes = all(element.find("processes") is not None for element in elements.values())
+    add_cards(draft, cards)
+    _add_islands(draft, fabrics)
+    return draft.fragment()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +77,19 @@ class _Part:
     line: int
 
 
-def _first_log(text: str, reading: Reading) -> str:
+def _first_log(text: str, draft: NodeDraft) -> str:
     logs = [match.start() for match in _LOG.finditer(text)]
     if len(logs) <= 1:
         return text
-    reading.left_over(line_at(text, logs[1]), "a second log; only the first is read")
+    draft.left_over(line_at(text, logs[1]), "a second log; only the first is read")
     return text[: logs[1]]
 
 
 def _parts(text: str) -> Iterator[_Part]:
     """Cut the text at its GPUs, so that damage to one leaves the others readable."""
     starts = [match.start() for match in _GPU.finditer(text)]
-    if len(starts) > MAX_DEVICES:
-        raise refusal(f"more than {MAX_DEVICES} GPUs in one node", "give the output for one node")
+    if len(starts) > MOST_DEVICES:
+        raise refusal(f"more than {MOST_DEVICES} GPUs in one node", "give the output for one node")
     line, before = 1, 0
     for start, following in pairwise([*starts, len(text)]):
         line, before = line + text.count("\n", before, start), start
@@ -96,7 +98,7 @@ def _parts(text: str) -> Iterator[_Part]:
         yield _Part(text[start:stop], line)
 
 
-def _parse(part: _Part, reading: Reading) -> Element | None:
+def _parse(part: _Part, draft: NodeDraft) -> Element | None:
     """Parse as far as it goes; without a document type there are no entities that could grow."""
     parser: XMLPullParser[Element] = XMLPullParser(("start",))
     parser.feed(part.text)
@@ -107,17 +109,17 @@ def _parse(part: _Part, reading: Reading) -> Element | None:
         parser.close()
     except ParseError as error:
         line = part.line + error.position[0] - 1
-        reading.note("TRUNCATED", f"line {line}: the GPU that begins in line {part.line} ends or breaks here")
+        draft.note("TRUNCATED", f"line {line}: the GPU that begins in line {part.line} ends or breaks here")
     if root is None or (root.findtext("product_name") is None and root.findtext("uuid") is None):
-        reading.note("TRUNCATED", f"line {part.line}: a GPU without product_name and uuid; left out")
+        draft.note("TRUNCATED", f"line {part.line}: a GPU without product_name and uuid; left out")
         return None
     if _is_mixed(root):
-        reading.note("TRUNCATED", f"line {part.line}: lines of two GPUs with none between them; left out")
+        draft.note("TRUNCATED", f"line {part.line}: lines of two GPUs with none between them; left out")
         return None
     return root
 
 
-def _counted(parsed: Sequence[Element | None], text: str, reading: Reading) -> dict[int, Element]:
+def _counted(parsed: Sequence[Element | None], text: str, draft: NodeDraft) -> dict[int, Element]:
     """Give the readable GPUs by index, which is their place in the log; one that is left out keeps its place.
 
     Where as many are readable as the log counts, what is left out was none.
@@ -128,7 +130,7 @@ def _counted(parsed: Sequence[Element | None], text: str, reading: Reading) -> d
     if expected == len(readable):
         return dict(enumerate(readable))
     what = f"the log tells of {expected} GPUs, {len(readable)} were read; indices count those that are printed"
-    reading.note("TRUNCATED", what)
+    draft.note("TRUNCATED", what)
     return {index: element for index, element in enumerate(parsed) if element is not None}
 
 
@@ -138,15 +140,17 @@ def _is_mixed(gpu: Element) -> bool:
 
 
 def _card(index: int, gpu: Element) -> Card:
-    pci_id = _PCI_ID.fullmatch(_text(gpu, "pci/pci_device_id"))
+    device = _PCI_ID.fullmatch(_text(gpu, "pci/pci_device_id"))
+    memory_mib, used_mib = _memory(gpu)
     return Card(
         index=index,
-        product=identity.name(gpu.findtext("product_name")),
-        memory_mib=_memory(gpu),
-        pci=identity.pci_address(gpu.get("id")) or identity.pci_address(_text(gpu, "pci/pci_bus_id")),
-        pci_id=f"10de:{pci_id[1].lower()}" if pci_id else None,
-        uuid=identity.uuid(gpu.findtext("uuid")),
-        serial=identity.serial(gpu.findtext("serial")),
+        product=name(gpu.findtext("product_name")),
+        memory_mib=memory_mib,
+        used_mib=used_mib,
+        pci=pci_address(gpu.get("id")) or pci_address(_text(gpu, "pci/pci_bus_id")),
+        pci_id=pci_id(_VENDOR_ID, device[1]) if device else None,
+        uuid=uuid(gpu.findtext("uuid")),
+        serial=identifier(gpu.findtext("serial")),
         is_partitioned=_text(gpu, "mig_mode/current_mig") == "Enabled",
         instances=[instance for each in gpu.iterfind("mig_devices/mig_device") for instance in _instance(each)],
         processes=[_process(each) for each in gpu.iterfind("processes/process_info")],
@@ -159,50 +163,52 @@ def _instance(mig: Element) -> Iterator[Instance]:
         return
     counts = {kind: _number(mig, f"device_attributes/shared/{name}") for kind, name in _ENGINES.items()}
     engines = {kind: count for kind, count in counts.items() if count is not None}
-    yield Instance(gpu_instance, _memory(mig), engines, identity.uuid(mig.findtext("uuid")))
+    memory_mib, used_mib = _memory(mig)
+    yield Instance(gpu_instance, memory_mib, engines, uuid(mig.findtext("uuid")), used_mib)
 
 
 def _process(info: Element) -> Process:
-    instance = _number(info, "gpu_instance_id")
-    pid = _text(info, "pid")
+    pid = _number(info, "pid")
     return Process(
-        instance, pid if _NUMBER.fullmatch(pid) else "unknown", _text(info, "type"), info.findtext("process_name")
+        _number(info, "gpu_instance_id"),
+        "unknown" if pid is None else str(pid),
+        _text(info, "type"),
+        info.findtext("process_name"),
     )
 
 
 def _fabric(gpu: Element) -> str | None:
     """Give cluster and clique of the NVLink fabric that a GPU has joined; all zeros mean none beyond the node."""
-    cluster, clique = identity.uuid(gpu.findtext("fabric/clusterUuid")), _number(gpu, "fabric/cliqueId")
+    cluster, clique = uuid(gpu.findtext("fabric/clusterUuid")), _number(gpu, "fabric/cliqueId")
     if _text(gpu, "fabric/state") != "Completed" or clique is None:
         return None
     return f"{cluster}.{clique}" if cluster and cluster.strip("0-") else None
 
 
-def _node_fields(text: str, cards: list[Card], fabrics: dict[int, str]) -> dict[str, dict[str, str]]:
-    driver = {_DRIVER_KEYS[key]: version for key, version in _VERSION.findall(text)}
+def _labels(cards: list[Card], fabrics: dict[int, str]) -> dict[str, str]:
     cliques = set(fabrics.values())
     is_one = len(cliques) == 1 and len(fabrics) == len(cards)
     # The label that NVIDIA's feature discovery and DRA driver give such a node.
-    return {"driver": driver, "labels": {"nvidia.com/gpu.clique": cliques.pop()} if is_one else {}}
+    return {"nvidia.com/gpu.clique": cliques.pop()} if is_one else {}
 
 
-def _add_islands(reading: Reading, fabrics: dict[int, str]) -> None:
+def _add_islands(draft: NodeDraft, fabrics: dict[int, str]) -> None:
     """Join the GPUs of one clique; of others the log says nothing."""
     links = {(a, b): True for a in fabrics for b in fabrics if a < b and fabrics[a] == fabrics[b]}
-    whole = {device["id"]: device for device in reading.devices if "partition" not in device}
+    whole = {index: device for index, device in draft.devices.items() if "partition" not in device}
     for first, islands in islands_of(sorted(fabrics.keys() & whole.keys()), links).items():
         if islands:
             whole[first]["islands"] = islands
 
 
-def _memory(element: Element) -> int | None:
-    match = _MIB.fullmatch(_text(element, "fb_memory_usage/total"))
-    return int(match[1]) or None if match else None
+def _memory(element: Element) -> tuple[int | None, int | None]:
+    """Give memory and how much of it is in use."""
+    total, used = (_MIB.fullmatch(_text(element, f"fb_memory_usage/{key}")) for key in ("total", "used"))
+    return int(total[1]) or None if total else None, int(used[1]) if used else None
 
 
 def _number(element: Element, path: str) -> int | None:
-    text = _text(element, path)
-    return int(text) if _NUMBER.fullmatch(text) else None
+    return number(_text(element, path))
 
 
 def _text(element: Element, path: str) -> str:

@@ -5,9 +5,9 @@ import re
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.fragment import Fragment
 from hetero_ops.inventory.printed.amd_topology import is_fabric
+from hetero_ops.inventory.printed.draft import NodeDraft, unreadable
 from hetero_ops.inventory.printed.link import islands_of
 from hetero_ops.inventory.printed.link_table import LinkTable, read_link_table, sections_of
-from hetero_ops.inventory.printed.reading import Reading, unreadable
 from hetero_ops.inventory.printed.terminal_text import numbered_lines, plain, shape
 
 _SHAPE = re.compile(r"(?:Weight|Hops|Link Type) between two GPUs|\(Topology\) Numa|= ?Numa Nodes ?=")
@@ -34,15 +34,15 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
     Raises:
         InvalidDocument: no GPU can be read.
     """
-    text, reading = plain(text), Reading(node, "amd", catalog)
+    text, draft = plain(text), NodeDraft(node, catalog, "amd")
     tables = tables_of(text)
     for number in (number for table in tables.values() for number in table.damaged):
-        reading.left_over(number, "no row of the table, or a damaged one")
-    numa = _numa_nodes(text, reading)
+        draft.left_over(number, "no row of the table, or a damaged one")
+    numa = _numa_nodes(text, draft)
     labels = {label for table in tables.values() for label in table.columns}
-    gpus = sorted({*numa, *(index for label in labels if reading.is_index(index := _index(label)))})
+    gpus = sorted({*numa, *(index for label in labels if draft.is_index(index := _index(label)))})
     if not gpus:
-        raise unreadable("rocm-smi --showtopo", "rocm-smi --showtopo")
+        raise unreadable("rocm-smi --showtopo")
     types = tables.get(_LINK_TYPE, LinkTable()).cells
     links = {
         (_index(one), _index(other)): joined
@@ -51,10 +51,8 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
     }
     islands = islands_of(gpus, links)
     for index in gpus:
-        reading.note("PRODUCT_NOT_PRINTED", "this output does not name products; import `amd-smi static` too", index)
-        known = reading.unknown(numa=numa.get(index), islands=islands.get(index))
-        reading.devices.append({"id": index} | known)
-    return reading.fragment()
+        draft.add_unnamed(index, "amd-smi static", numa=numa.get(index), islands=islands.get(index))
+    return draft.fragment()
 
 
 def tables_of(text: str) -> dict[str, LinkTable]:
@@ -63,12 +61,12 @@ def tables_of(text: str) -> dict[str, LinkTable]:
     return {title: read_link_table(lines, _LABEL) for title, lines in sections.items() if "two GPUs" in title}
 
 
-def _numa_nodes(text: str, reading: Reading) -> dict[int, int | None]:
+def _numa_nodes(text: str, draft: NodeDraft) -> dict[int, int | None]:
     """Give the NUMA node of each GPU that the section names; `Numa Affinity` repeats it. -1 is unknown."""
     nodes: dict[int, int | None] = {}
     for _, line in numbered_lines(text):
         match = _NUMA.fullmatch(line.strip())
-        if match and reading.is_index(int(match[1])):
+        if match and draft.is_index(int(match[1])):
             node = int(match[2]) if _NUMA_NODE in line and int(match[2]) >= 0 else None
             nodes[int(match[1])] = node if nodes.get(int(match[1])) is None else nodes[int(match[1])]
     return nodes

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hetero_ops.inventory.printed.terminal_text import numbered_lines, plain
+
 _BORDER = re.compile(r"[+|][-=+|\s]*")
 
 
@@ -14,7 +16,7 @@ class Line:
     Attributes:
         number: its place in the text, from 1.
         text: the line without the blanks around it.
-        cells: what stands between the bars; empty for a line that is no row.
+        cells: what stands between the bars, with one blank for several; empty for a line that is no row.
         is_border: whether it only draws.
         is_closed: whether a row ends with its bar; one that does not was cut.
     """
@@ -27,16 +29,19 @@ class Line:
 
 
 def lines_of(text: str) -> Iterator[Line]:
-    """Walk the lines of a text that say something."""
-    for number, raw in enumerate(text.splitlines(), 1):
+    """Walk the lines of a text, as it was pasted, that say something.
+
+    Raises:
+        InvalidDocument: the text is larger than any tool prints for one node.
+    """
+    for number, raw in numbered_lines(plain(text)):
         line = raw.strip()
-        if not line:
-            continue
         if _BORDER.fullmatch(line):
             yield Line(number, line, is_border=True)
         elif line.startswith("|"):
             is_closed = line.endswith("|") and len(line) > 1
             inner = line[1:-1] if is_closed else line[1:]
-            yield Line(number, line, tuple(cell.strip() for cell in inner.split("|")), is_closed=is_closed)
+            cells = tuple(" ".join(cell.split()) for cell in inner.split("|"))
+            yield Line(number, line, cells, is_closed=is_closed)
         else:
             yield Line(number, line)

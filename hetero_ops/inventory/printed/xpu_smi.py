@@ -8,9 +8,10 @@ from hetero_ops.document.field import Field
 from hetero_ops.document.text import read_text
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.fragment import Fragment
-from hetero_ops.inventory.printed.draft import NodeDraft
-from hetero_ops.inventory.printed.printed_value import identifier, known, number, pci_address, pci_device_id
+from hetero_ops.inventory.printed.draft import NodeDraft, unreadable
+from hetero_ops.inventory.printed.printed_value import identifier, known, name, number, pci_address, pci_id, uuid
 from hetero_ops.inventory.printed.table_line import Line, lines_of
+from hetero_ops.inventory.printed.terminal_text import plain, shape
 
 _COMMAND = "xpu-smi discovery"
 _TABLE = re.compile(r"\|\s*Device ID\s*\|\s*Device Information\s*\|")
@@ -49,6 +50,7 @@ class Printout:
 
 def recognises(text: str) -> bool:
     """Tell whether a text is, or contains, the output of `xpu-smi discovery`."""
+    text = shape(text)
     if text.lstrip().startswith("{"):
         return _JSON.search(text) is not None and any(f'"{mark}"' in text for mark in _JSON_MARKS)
     return _TABLE.search(text) is not None
@@ -60,20 +62,20 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
     Raises:
         InvalidDocument: no device can be read, or JSON that is none.
     """
+    text, draft = plain(text), NodeDraft(node, catalog, "intel")
     printout = parse_json(text) if text.lstrip().startswith("{") else parse(text)
-    draft = NodeDraft(node, catalog, "intel", "gpu")
     for device_id, printed in printout.devices.items():
         _add(draft, device_id, printed)
-    drivers = sorted(
-        {value for printed in printout.devices.values() if (value := known(printed.get("Driver Version")))}
-    )
+    drivers = sorted({value for printed in printout.devices.values() if (value := name(printed.get("Driver Version")))})
     if len(drivers) == 1:
         draft.driver = {"intel": drivers[0]}
     for line in printout.left:
-        draft.leave(line)
+        draft.left_over(line.number)
     if not printout.is_closed:
-        draft.cut("the table is not closed")
-    return draft.fragment(_COMMAND)
+        draft.note("TRUNCATED", "the table is not closed")
+    if not draft.devices:
+        raise unreadable(_COMMAND)
+    return draft.fragment()
 
 
 def parse(text: str) -> Printout:
@@ -137,19 +139,18 @@ def _texts(device: Field) -> Iterator[tuple[str, str]]:
 
 
 def _add(draft: NodeDraft, device_id: int, printed: dict[str, str]) -> None:
-    name, pci_id = known(printed.get("Device Name")), pci_device_id(printed.get("PCI Device ID"))
-    names = [text for text in (name, f"{_VENDOR_ID}:{pci_id}" if pci_id else None) if text]
     memory = _MEBIBYTES.fullmatch(printed.get("Memory Physical Size", ""))
+    memory_mib = (number(memory[1]) or None) if memory else None
+    product, device = name(printed.get("Device Name")), pci_id(_VENDOR_ID, printed.get("PCI Device ID"))
     draft.add(
         device_id,
-        names,
-        (number(memory[1]) or None) if memory else None,
-        uuid=identifier(printed.get("SOC UUID") or printed.get("UUID")),
+        draft.identify(device_id, [product, device], memory_mib),
+        uuid=uuid(printed.get("SOC UUID") or printed.get("UUID")),
         pci=pci_address(printed.get(_PCI_KEY)),
         serial=identifier(printed.get("Serial Number")),
-        firmware=known(printed.get("GFX Firmware Version")),
-        slot=known(printed.get("PCI Slot")),
+        firmware=name(printed.get("GFX Firmware Version")),
+        slot=name(printed.get("PCI Slot")),
     )
     state = known(printed.get("Device State"))
     if state is not None and state.lower() != "normal":
-        draft.doubt(device_id, "DEVICE_WARNING", f"xpu-smi prints its state as {state!r}; taken as usable")
+        draft.note("DEVICE_WARNING", f"xpu-smi prints its state as {state!r}; taken as usable", device_id)

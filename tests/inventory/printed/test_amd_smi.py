@@ -10,7 +10,7 @@ from hetero_ops.inventory.fragment import Fragment
 from hetero_ops.inventory.printed import amd_smi
 from hetero_ops.inventory.printed.amd_record import records_of_json, records_of_text
 from hetero_ops.inventory.printed.amd_topology import tables_of
-from hetero_ops.inventory.printed.reading import Reading
+from hetero_ops.inventory.printed.draft import NodeDraft
 from tests.inventory.printed.outcome import codes, devices, largest_island, loaded, node, values
 
 
@@ -18,8 +18,8 @@ def read(text: str) -> Fragment:
     return amd_smi.read(text, "n1", Catalog.builtin())
 
 
-def reading() -> Reading:
-    return Reading("n1", "amd", Catalog.builtin())
+def draft() -> NodeDraft:
+    return NodeDraft("n1", Catalog.builtin(), "amd")
 
 
 def block(gpu: int, bdf: str | None, *, mode: str = "SPX", vram: int = 196592, part: int | None = 0) -> str:
@@ -64,7 +64,7 @@ def test_every_table_of_a_topology_is_cut_at_its_title(sample: Callable[[str], s
 def test_the_old_json_of_two_gpus_over_pcie(sample: Callable[[str], str]) -> None:
     text = sample("topology-2gpu-pcie.json")
     found = read(text)
-    first = records_of_json(text, reading())[0].values
+    first = records_of_json(text, draft())[0].values
 
     assert amd_smi.recognises(text)
     assert values(found, "id") == [0, 1]
@@ -91,7 +91,7 @@ def test_four_apus_that_only_their_pci_domain_tells_apart(sample: Callable[[str]
     assert len(set(values(found, "serial"))) == 4
     assert values(found, "partition") == [None] * 4  # SPX/NPS1 is the whole card
     assert node(found)["driver"] == {"amd": "6.9.0-rc5+"}
-    static = records_of_text(text, reading())[0].values
+    static = records_of_text(text, draft())[0].values
     assert (static["bus.slot_type"], static["limit.max_power"]) == ("PCIE", "550 W")
     assert loaded(found).place("MI300A:4").ok
 
@@ -110,7 +110,7 @@ def test_a_list_names_addresses_and_no_more(sample: Callable[[str], str]) -> Non
     text = sample("list-2gpu.txt")
     found = read(text)
 
-    assert [record.values["node_id"] for record in records_of_text(text, reading())] == ["1", "2"]
+    assert [record.values["node_id"] for record in records_of_text(text, draft())] == ["1", "2"]
     assert devices(found) == [
         {"id": index, "sku": "unknown", "vendor": "amd", "class": "gpu", "pci": f"0000:{bus}:00.0"}
         for index, bus in enumerate(["23", "26"])  # nodes of KFD are no NUMA nodes, a redacted UUID is none

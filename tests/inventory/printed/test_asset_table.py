@@ -2,7 +2,7 @@ import pytest
 
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.inventory.printed import asset_table
-from tests.inventory.printed.sample import CATALOG, codes, load, message
+from tests.inventory.printed.outcome import CATALOG, codes, loaded, message
 
 MAP = {"node": "Hostname", "model": "GPU Model", "count": "Qty", "serial": "Serial"}
 
@@ -55,7 +55,7 @@ def test_one_row_a_device_with_all_that_is_written_on_it():
 def test_one_row_a_group():
     fragment = read("Hostname,GPU Model,Qty,Serial\na,H100-SXM5-80GB,4,\nb,MI300X,8,\n", **MAP)
     assert [len(node["devices"]) for node in fragment.nodes] == [4, 8]
-    assert load(fragment).place("MI300X:8").ok
+    assert loaded(fragment).place("MI300X:8").ok
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -100,7 +100,7 @@ def test_unknown_models_stay_unknown():
         {"id": at, "sku": "unknown", "vendor": "acme", "class": "npu", "model": "XPU-9000", "product": "XPU-9000"}
         for at in (0, 1)
     ]
-    assert message(fragment, "UNKNOWN_DEVICE") == "devices 0, 1: the catalog has no 'XPU-9000'"
+    assert message(fragment, "UNKNOWN_DEVICE") == "devices 0-1: the catalog has no 'XPU-9000'"
 
 
 @pytest.mark.parametrize("nothing", ["", "N/A", "unknown", "xxxxxxxx", "-", "0000000", "1320xxxx77", "(null)"])

@@ -1,7 +1,7 @@
 import pytest
 
 from hetero_ops.inventory.printed import asset_table, dispatch, hl_smi, npu_smi, scontrol, xpu_smi
-from tests.inventory.printed.sample import text_of
+from tests.inventory.printed.outcome import text_of
 
 SAMPLES = [
     ("npu-smi/8npu-32gb-name-masked.txt", npu_smi),

@@ -2,7 +2,7 @@ import pytest
 
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.inventory.printed import hl_smi
-from tests.inventory.printed.sample import CATALOG, codes, free, message, text_of
+from tests.inventory.printed.outcome import CATALOG, codes, free, message, text_of
 
 SAMPLE = "hl-smi/gaudi2-8-hl-1.22.txt"
 BUSY = """\
@@ -55,7 +55,7 @@ def test_processes_and_power_caps():
     assert {device["sku"] for device in node["devices"]} == {"Gaudi3-HL-325L"}
     assert node["used"] == [{"owner": "process:python3", "devices": [0]}]
     assert message(fragment, "DEVICE_WARNING") == (
-        "device 0: its power is capped at 450 W, below the 900 W of the catalog"
+        "NPU 0: its power is capped at 450 W, below the 900 W of the catalog"
     )
 
 
@@ -74,7 +74,7 @@ def test_a_cut_card_is_kept_and_told():
 
 def test_lines_that_say_nothing_are_told():
     fragment = hl_smi.read("node$ hl-smi\n" + BUSY + PROCESSES, "n", CATALOG)
-    assert message(fragment, "TEXT_LEFT_OVER") == "1 lines were not read, the first is line 1: 'node$ hl-smi'"
+    assert message(fragment, "TEXT_LEFT_OVER") == "line 1: not understood"
 
 
 def test_a_card_that_the_catalog_does_not_have_is_unknown():
@@ -84,5 +84,5 @@ def test_a_card_that_the_catalog_does_not_have_is_unknown():
 
 
 def test_a_header_alone_is_refused_with_the_command():
-    with pytest.raises(InvalidDocument, match="give the whole output of `hl-smi`"):
+    with pytest.raises(InvalidDocument, match="give all that `hl-smi` prints"):
         hl_smi.read("\n".join(BUSY.splitlines()[:5]), "n", CATALOG)

@@ -2,7 +2,7 @@ import pytest
 
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.inventory.printed import npu_smi
-from tests.inventory.printed.sample import CATALOG, codes, free, load, message, text_of
+from tests.inventory.printed.outcome import CATALOG, codes, free, loaded, message, text_of
 
 HEAD = """\
 | npu-smi 25.2.0                   Version: 25.2.1                                               |
@@ -57,7 +57,7 @@ def test_eight_npus_whose_name_is_masked(test_data):
     assert node["driver"] == {"huawei": "23.0.rc2.3", "npu-smi": "23.0.rc3"}
     assert [use["devices"] for use in node["used"]] == [[at] for at in range(8)]
     assert {use["owner"] for use in node["used"]} == {"process:python"}
-    assert codes(fragment) == ["UNKNOWN_DEVICE"]
+    assert codes(fragment) == ["PRODUCT_NOT_PRINTED"]
     assert free(fragment) == 0
 
 
@@ -67,7 +67,7 @@ def test_the_64_gb_variant_is_not_taken_for_the_32_gb_one(test_data):
     (node,) = fragment.nodes
     assert [(device["sku"], device["memory_mib"]) for device in node["devices"]] == [("Ascend-910B4-1", 65536)] * 2
     assert not any("pci" in device for device in node["devices"])
-    assert codes(fragment) == ["TRUNCATED"]
+    assert codes(fragment) == ["TRUNCATED", "TRUNCATED"]
     assert "the table is not closed" in message(fragment, "TRUNCATED")
     assert "used" not in node
     assert free(fragment) == 2
@@ -94,7 +94,7 @@ def test_two_dies_of_a_card_are_two_devices_by_their_physical_ids():
     assert node["used"] == [{"owner": "process:python", "devices": [1]}]
     assert "secret" not in str(fragment)
     assert codes(fragment) == []
-    assert load(fragment).place("npu:1").ok
+    assert loaded(fragment).place("npu:1").ok
 
 
 def test_an_idle_table_says_that_nothing_is_in_use():
@@ -111,11 +111,13 @@ def test_health_is_kept(word, health, is_noted):
     assert ("DEVICE_WARNING" in codes(fragment)) is is_noted
 
 
-def test_memory_that_the_name_contradicts_makes_the_model_unknown():
+def test_memory_that_the_name_contradicts_is_kept_and_told():
     text = TWO_DIES.replace("Ascend910  ", "910B4      ")
     fragment = npu_smi.read(text, "n", CATALOG)
-    assert {device["sku"] for device in fragment.nodes[0]["devices"]} == {"unknown"}
-    assert "MODEL_AMBIGUOUS" in codes(fragment)
+    assert {(device["sku"], device["memory_mib"]) for device in fragment.nodes[0]["devices"]} == {
+        ("Ascend-910B4", 65536)
+    }
+    assert codes(fragment) == ["MEMORY_CONTRADICTS"]
 
 
 def test_a_chip_whose_second_row_is_cut_off_is_still_a_device():
@@ -131,5 +133,5 @@ def test_a_process_of_a_chip_that_is_not_printed_is_told():
 
 
 def test_a_table_without_chips_is_refused_with_the_command():
-    with pytest.raises(InvalidDocument, match="give the whole output of `npu-smi info`"):
+    with pytest.raises(InvalidDocument, match="give all that `npu-smi info` prints"):
         npu_smi.read(HEAD, "n", CATALOG)

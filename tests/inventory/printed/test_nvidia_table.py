@@ -60,9 +60,7 @@ def test_processes_belong_to_their_instance(sample: Callable[[str], str]) -> Non
 
     first = devices(found)[0]
     assert first["partition"] == "3g.40gb"
-    assert node(found)["used"] == [
-        {"owner": "process:gpu_burn, memhog1", "devices": [first["id"]], "share_milli": 1000}
-    ]
+    assert node(found)["used"] == [{"owner": "process:gpu_burn, memhog1", "devices": [first["id"]]}]
     assert {row["kind"]: row["free_devices"] for row in loaded(found).overview()} == {
         "H100-SXM5-80GB/3g.40gb": 0,
         "H100-SXM5-80GB/2g.20gb": 1,
@@ -80,7 +78,7 @@ def test_a_name_that_the_table_cut_is_ambiguous(sample: Callable[[str], str]) ->
     assert only["memory_mib"] == 8192  # the Ti has 11264
     assert codes(found) == ["MODEL_AMBIGUOUS"]
     assert "'NVIDIA GeForce RTX 2080 ...' is cut" in found.findings[0].message
-    assert "used" not in node(found)  # processes that draw, with memory N/A
+    assert node(found)["used"] == []  # processes that draw, with memory N/A
     assert loaded(found).place("gpu:1").ok
 
 
@@ -155,7 +153,7 @@ def test_old_drivers_print_processes_without_instances() -> None:
 """
     found = read(HEAD + card(0) + processes)
 
-    assert node(found)["used"] == [{"owner": "process:python", "devices": [0], "share_milli": 1000}]
+    assert node(found)["used"] == [{"owner": "process:python", "devices": [0]}]
     assert [finding.message for finding in found.findings] == ["line 15: not understood"]
 
 
@@ -166,7 +164,8 @@ def test_instances_of_a_card_whose_rows_are_missing_are_unknown() -> None:
     assert values(found, "sku") == ["T4", "unknown"]
     assert values(found, "partition") == [None, "mig"]
     assert values(found, "memory_mib") == [15360, 40448]
-    assert {"PARTITION_UNKNOWN", "PRODUCT_NOT_PRINTED", "TRUNCATED"} == set(codes(found))
+    assert set(codes(found)) == {"IN_USE_UNATTRIBUTED", "PARTITION_UNKNOWN", "PRODUCT_NOT_PRINTED", "TRUNCATED"}
+    assert node(found)["used"] == [{"owner": "unattributed", "devices": [6]}]
 
 
 def test_colours_hide_nothing() -> None:

@@ -7,8 +7,8 @@ from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.fragment import Fragment
 from hetero_ops.inventory.printed import nvidia_topo
+from hetero_ops.inventory.printed.draft import NodeDraft
 from hetero_ops.inventory.printed.nvidia_topo import Matrix, read_matrix
-from hetero_ops.inventory.printed.reading import Reading
 from tests.inventory.printed.outcome import codes, devices, largest_island, loaded, values
 
 NEAR = ("PIX", "PXB", "PHB")
@@ -19,7 +19,7 @@ def read(text: str) -> Fragment:
 
 
 def matrix(text: str) -> Matrix:
-    return read_matrix(text, Reading("n1", "nvidia", Catalog.builtin()))
+    return read_matrix(text, NodeDraft("n1", Catalog.builtin(), "nvidia"))
 
 
 def near_nics(found: Matrix, gpu: str) -> list[str]:

@@ -152,8 +152,8 @@ def test_a_computing_process_takes_its_device_and_a_drawing_one_does_not() -> No
     found = read(log(gpu("01:00.0", inside=inside), gpu("02:00.0", inside=drawing), gpu("03:00.0", inside=hidden)))
 
     assert node(found)["used"] == [
-        {"owner": "process:python3", "devices": [0], "share_milli": 1000},
-        {"owner": "process:77, nvidia-cuda-mps", "devices": [2], "share_milli": 1000},
+        {"owner": "process:python3", "devices": [0]},
+        {"owner": "process:77, nvidia-cuda-mps", "devices": [2]},
     ]
     assert loaded(found).overview()[0]["free_devices"] == 1
 
@@ -238,7 +238,7 @@ def test_of_two_logs_the_first_is_read() -> None:
     ("text", "message"),
     [
         ("<!DOCTYPE nvidia_smi_log [<!ENTITY a 'b'>]>\n" + log(gpu()), "line:1: XML with entities of its own"),
-        (log(), "no device can be read from it; give all that `nvidia-smi -q -x` prints"),
+        (log(), "no device can be read from this text; give all that `nvidia-smi -q -x` prints"),
         (log("<gpu id='x'>"), "no device can be read"),
         (log(*["<gpu>"] * 1025), "more than 1024 GPUs"),
         ("x" * (4 * 1024 * 1024 + 1), "larger than"),

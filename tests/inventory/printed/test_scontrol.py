@@ -2,7 +2,7 @@ import pytest
 
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.inventory.printed import scontrol
-from tests.inventory.printed.sample import CATALOG, codes, free, load, message, text_of
+from tests.inventory.printed.outcome import CATALOG, codes, free, loaded, message, text_of
 
 NODE = """\
 NodeName=gcn1 Arch=x86_64 CoresPerSocket=36
@@ -47,7 +47,7 @@ def test_three_cloud_nodes_without_accelerators(test_data):
     assert codes(fragment) == ["NODE_NOT_READY"] * 3
     assert "State=DOWN+CLOUD+REBOOT_ISSUED" in fragment.findings[0].message
     assert "State=IDLE+CLOUD+MAINTENANCE+RESERVED" in fragment.findings[2].message
-    assert not load(fragment).place("cpu:1").ok
+    assert not loaded(fragment).place("cpu:1").ok
 
 
 def test_lines_without_a_node_are_refused_with_the_numbers_in_them(test_data):

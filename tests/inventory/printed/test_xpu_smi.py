@@ -4,7 +4,7 @@ import pytest
 
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.inventory.printed import xpu_smi
-from tests.inventory.printed.sample import CATALOG, codes, load, message, text_of
+from tests.inventory.printed.outcome import CATALOG, codes, loaded, message, text_of
 
 
 def test_one_arc_b580(test_data):
@@ -26,7 +26,7 @@ def test_one_arc_b580(test_data):
     (printed,) = xpu_smi.parse(text).devices.values()
     assert (printed["PCI Device ID"], printed["Number of Tiles"], printed["Memory Bus Width"]) == ("0xe20b", "1", "384")
     assert codes(fragment) == []
-    assert load(fragment).overview()[0]["memory_mib"] == 12288
+    assert loaded(fragment).overview()[0]["memory_mib"] == 12288
 
 
 def test_silicon_without_a_market_name(test_data):
@@ -46,8 +46,8 @@ def test_a_matrix_above_the_table_adds_no_devices(test_data):
     fragment = xpu_smi.read(text, "ws-03", CATALOG)
     (device,) = fragment.nodes[0]["devices"]
     assert (device["sku"], device["pci"]) == ("Arc-Pro-B60", "0000:17:00.0")
-    assert codes(fragment) == ["TRUNCATED", "TEXT_LEFT_OVER"]
-    assert message(fragment, "TEXT_LEFT_OVER").startswith("7 lines were not read, the first is line 1: 'GPU 1/0")
+    assert codes(fragment) == ["TEXT_LEFT_OVER", "TRUNCATED"]
+    assert message(fragment, "TEXT_LEFT_OVER") == "lines 1-7: not understood"
 
 
 def devices(*listed):
@@ -72,7 +72,7 @@ def test_one_uuid_for_two_devices_names_neither():
     text = devices(*({"device_id": at, "device_name": "Intel(R) Graphics", "uuid": uuid} for at in (0, 1)))
     fragment = xpu_smi.read(text, "n", CATALOG)
     assert [device.get("uuid") for device in fragment.nodes[0]["devices"]] == [None, None]
-    assert "devices 0, 1: uuid" in message(fragment, "ID_REPEATED")
+    assert "GPU 0-1: uuid" in message(fragment, "ID_REPEATED")
 
 
 def test_a_name_that_was_cut_is_not_read():
@@ -80,7 +80,7 @@ def test_a_name_that_was_cut_is_not_read():
     text += "|  | Device Name: Intel(R) Data Center GPU Flex 1"
     fragment = xpu_smi.read(text, "n", CATALOG)
     assert fragment.nodes[0]["devices"] == [{"id": 0, "sku": "unknown", "vendor": "intel", "class": "gpu"}]
-    assert codes(fragment) == ["UNKNOWN_DEVICE", "TRUNCATED", "TEXT_LEFT_OVER"]
+    assert codes(fragment) == ["PRODUCT_NOT_PRINTED", "TEXT_LEFT_OVER", "TRUNCATED"]
 
 
 @pytest.mark.parametrize(
