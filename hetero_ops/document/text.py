@@ -4,7 +4,7 @@ Bounded in time and memory: size, nesting, nodes, and what aliases expand to are
 """
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import yaml
@@ -56,15 +56,48 @@ def read_text(text: str | bytes, source: str, *, max_bytes: int = MAX_BYTES) -> 
     Raises:
         InvalidDocument: the text is too large, no such document, or one with a meaning that readers disagree on.
     """
-    if len(text) > max_bytes:
-        raise refusal(f"larger than {max_bytes} bytes", "split it into a directory, or raise the limit", source)
-    decoded = decode(text, source) if isinstance(text, bytes) else text
-    if not decoded.strip():
-        raise refusal("the document is empty", "write it, or give another file", source)
+    decoded = _decoded(text, source, max_bytes)
     if decoded.lstrip()[0] in "{[":
         return _read_json(decoded, source)
     value, lines = _read_yaml(decoded, source)
     return DocumentText(value, source, lines)
+
+
+def read_stream(text: str | bytes, source: str, *, max_bytes: int = MAX_BYTES) -> list[DocumentText]:
+    """Read YAML documents with `---` between them, or one of JSON; those in which nothing stands are left out.
+
+    Raises:
+        InvalidDocument: as for `read_text`, or all of them are empty.
+    """
+    decoded = _decoded(text, source, max_bytes)
+    if decoded.lstrip()[0] in "{[":
+        return [_read_json(decoded, source)]
+    builders: list[Builder] = []
+
+    def feed(event: Any) -> None:  # noqa: ANN401
+        if type(event).__name__ == "DocumentStartEvent":
+            builders.append(Builder(source, MAX_DEPTH))
+        if builders:
+            builders[-1].feed(event)
+
+    _feed(decoded, source, feed)
+    found = [builder.result() for builder in builders if not builder.is_empty]
+    if not found:
+        raise _empty(source)
+    return [DocumentText(value, source, lines) for value, lines in found]
+
+
+def _decoded(text: str | bytes, source: str, max_bytes: int) -> str:
+    if len(text) > max_bytes:
+        raise refusal(f"larger than {max_bytes} bytes", "split it into a directory, or raise the limit", source)
+    decoded = decode(text, source) if isinstance(text, bytes) else text
+    if not decoded.strip():
+        raise _empty(source)
+    return decoded
+
+
+def _empty(source: str) -> InvalidDocument:
+    return refusal("the document is empty", "write it, or give another file", source)
 
 
 def decode(text: bytes, source: str) -> str:
@@ -111,9 +144,15 @@ def _lines_of_json(text: str) -> Lines | None:
 
 def _read_yaml(text: str, source: str) -> tuple[Any, Lines]:
     builder = Builder(source, MAX_DEPTH)
+    _feed(text, source, builder.feed)
+    return builder.result()
+
+
+def _feed(text: str, source: str, feed: Callable[[Any], None]) -> None:
+    """Hand the events of a text on, one by one."""
     try:
         for event in _events(text):
-            builder.feed(event)
+            feed(event)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = " ".join(part for part in (error.context, error.problem) if part)
@@ -121,7 +160,6 @@ def _read_yaml(text: str, source: str) -> tuple[Any, Lines]:
         raise refusal(f"this is not YAML: {what}", "mind indentation, quotes and brackets", source, line) from None
     except (yaml.YAMLError, UnicodeError) as error:
         raise refusal(f"this is not YAML: {_first_line(error)}", "save it as plain UTF-8", source) from None
-    return builder.result()
 
 
 def _events(text: str) -> Iterator[Any]:

@@ -67,6 +67,11 @@ class Builder:
         elif name == "DocumentStartEvent" and self._root is not None:
             raise self._refuse("a second document begins", "give one document a file, or a directory of files")
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing stood in the document."""
+        return self._root is None or self._root.value is None
+
     def result(self) -> tuple[Any, Lines]:
         """Give the finished document and the lines of its values."""
         if self._root is None or self._root.value is None:

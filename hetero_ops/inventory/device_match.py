@@ -12,8 +12,9 @@ Key = Callable[[Device], Hashable | None]
 def match(first: Sequence[Device], second: Sequence[Device], catalog: Catalog) -> dict[int, int]:
     """Match devices of two lists: by UUID, else by PCI address, else by place among those of a vendor, else by id.
 
-    A number that several devices of a list have tells none of them apart. Where both lists say a UUID or an address, no
-    id joins devices that differ in it; nor does one join devices of different vendors: each tool counts its own from 0.
+    Partitions are matched by place among those of one profile: no tool gives them ids. A number that several devices
+    of a list have tells none of them apart. Where both lists say a UUID or an address, no id joins devices that differ
+    in it; nor does one join devices of different vendors: each tool counts its own from 0.
 
     Args:
         first: devices one by one, as `expand` gives them.
@@ -40,7 +41,9 @@ def _rest(devices: Sequence[Device], taken: Collection[int]) -> list[Device]:
 def _pairs(first: Sequence[Device], second: Sequence[Device], catalog: Catalog) -> Iterator[tuple[Device, Device]]:
     """Pair what neither UUID nor address tells apart."""
     ours, theirs = (_by_kind(devices, catalog) for devices in (first, second))
-    if (len(ours) > 1 or len(theirs) > 1) and all(len(theirs[kind]) == len(ours.get(kind, [])) for kind in theirs):
+    has_partitions = any("partition" in device for device in second)
+    is_mixed = len(ours) > 1 or len(theirs) > 1 or has_partitions
+    if is_mixed and all(len(theirs[kind]) == len(ours.get(kind, [])) for kind in theirs):
         for kind, devices in theirs.items():
             yield from zip(ours[kind], devices, strict=True)
         return
@@ -51,7 +54,7 @@ def _pairs(first: Sequence[Device], second: Sequence[Device], catalog: Catalog) 
 def _by_kind(devices: Sequence[Device], catalog: Catalog) -> dict[Hashable, list[Device]]:
     kinds: dict[Hashable, list[Device]] = {}
     for device in devices:
-        kinds.setdefault(kind_of(device, catalog), []).append(device)
+        kinds.setdefault((*kind_of(device, catalog), device.get("partition")), []).append(device)
     return kinds
 
 
@@ -73,7 +76,13 @@ def _can_be_same(one: Device, other: Device, catalog: Catalog) -> bool:
     are_told_apart = any(
         key(one) is not None and key(other) is not None and key(one) != key(other) for key in (_uuid, _address)
     )
-    return not are_told_apart and is_kind_alike(one, other, catalog)
+    are_card_and_part = _is_instance(one) != _is_instance(other) and ("partition" in one) != ("partition" in other)
+    return not are_told_apart and not are_card_and_part and is_kind_alike(one, other, catalog)
+
+
+def _is_instance(device: Device) -> bool:
+    """Tell whether a device names the card that it is a part of, which has another id."""
+    return "partition" in device and "slot" in device
 
 
 def _uuid(device: Device) -> Hashable | None:

@@ -7,14 +7,15 @@ from pathlib import PurePath
 from typing import Any
 
 from hetero_ops.document.refusal import refusal
-from hetero_ops.document.text import DocumentText, decode
+from hetero_ops.document.text import DocumentText, decode, read_stream
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.finding import Finding
 from hetero_ops.inventory.fragment import Fragment
 from hetero_ops.inventory.join import join
 from hetero_ops.inventory.kubernetes import read_cluster
-from hetero_ops.inventory.kubernetes.export_text import read_export
+from hetero_ops.inventory.kubernetes.export_text import MAX_BYTES, read_export
+from hetero_ops.inventory.nameless import without_answered
 from hetero_ops.inventory.openb import is_node_list, read_nodes
 from hetero_ops.inventory.printed import asset_table
 from hetero_ops.inventory.printed.dispatch import Reader, find_reader
@@ -24,9 +25,10 @@ STANDARD_INPUT = "-"
 _TABLES = (".csv", ".tsv")
 _OPENB = "openb"
 _DEFAULT = "default"
+_JSON_STARTS = ("{", "[")
 _BEFORE_DOCUMENT = "\ufeff \t\r\n-"
 _YAML_KEYS = ("apiVersion:", "kind:", "items:", "metadata:")
-_JSON_KIND = re.compile(r'"kind"\s*:\s*"(?:List|Node|NodeList|Pod|PodList|Fleet)"')
+_JSON_KIND = re.compile(r'"kind"\s*:\s*"[A-Z]')  # no tool prints such a key
 _POD_KINDS = ("Pod", "PodList")
 _KNOWN = (
     "give the output of kubectl get nodes,pods -A -o json, of nvidia-smi, amd-smi, npu-smi info, hl-smi, "
@@ -104,7 +106,7 @@ def _take(intake: _Intake, source: Handed) -> None:
         raise refusal("the text is empty", _KNOWN, source.name)
     # First, and by its beginning: whatever a pod has in its annotations is no output of a tool.
     if _is_kubernetes(text):
-        intake.kubernetes.append(_kubernetes_text(source))
+        intake.kubernetes += _kubernetes_texts(source, text)
         return
     if is_node_list(text):
         (cluster,) = read_nodes(text, source.name, intake.catalog)["clusters"]
@@ -119,7 +121,7 @@ def _take(intake: _Intake, source: Handed) -> None:
         fragment = _read(reader, text, source, intake)
         intake.add(source.name, intake.hints.cluster, fragment)
     elif _is_document(text):
-        intake.kubernetes.append(_kubernetes_text(source))
+        intake.kubernetes += _kubernetes_texts(source, text)
     else:
         raise refusal("this is output of no tool that is known", _KNOWN, source.name)
 
@@ -144,20 +146,25 @@ def _stem(name: str) -> str:
 
 def _is_kubernetes(text: str) -> bool:
     start = text.lstrip(_BEFORE_DOCUMENT)
-    return start.startswith(_YAML_KEYS) or (start.startswith("{") and _JSON_KIND.search(text) is not None)
+    return start.startswith(_YAML_KEYS) or (start.startswith(_JSON_STARTS) and _JSON_KIND.search(text) is not None)
 
 
 def _is_document(text: str) -> bool:
     """Tell whether a text may be JSON or YAML of Kubernetes: what is wrong with it its reader knows best."""
-    return text.lstrip(_BEFORE_DOCUMENT).startswith(("{", "[", "#", "%YAML", *_YAML_KEYS))
+    return text.lstrip(_BEFORE_DOCUMENT).startswith((*_JSON_STARTS, "#", "%YAML", *_YAML_KEYS))
 
 
-def _kubernetes_text(source: Handed) -> DocumentText:
-    text = read_export(source.content, source.name)
-    if isinstance(text.value, dict) and text.value.get("kind") == "Fleet":
-        fix = "name it with --merge to add to it, or with --fleet to use it"
-        raise refusal("this is a fleet document already", fix, source.name, text.line_of("kind"))
-    return text
+def _kubernetes_texts(source: Handed, decoded: str) -> list[DocumentText]:
+    """Read JSON, or YAML with any number of documents in it."""
+    if decoded.lstrip().startswith(_JSON_STARTS):
+        texts = [read_export(source.content, source.name)]
+    else:
+        texts = read_stream(decoded, source.name, max_bytes=MAX_BYTES)
+    for text in texts:
+        if isinstance(text.value, dict) and text.value.get("kind") == "Fleet":
+            fix = "name it with --merge to add to it, or with --fleet to use it"
+            raise refusal("this is a fleet document already", fix, source.name, text.line_of("kind"))
+    return texts
 
 
 def _take_kubernetes(intake: _Intake) -> None:
@@ -196,7 +203,8 @@ def _document(intake: _Intake) -> Imported:
         intake.findings += found
         intake.clusters.setdefault(cluster, {"name": cluster}).setdefault("nodes", []).append(joined)
     clusters = [{**cluster, "nodes": cluster.get("nodes", [])} for cluster in intake.clusters.values()]
-    return Imported({"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": clusters}, intake.findings)
+    document = {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": clusters}
+    return Imported(document, without_answered(intake.findings, document))
 
 
 def _home(node: str, named: Mapping[str, set[str]], homes: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hetero_ops.gap.catalog import Catalog
+from hetero_ops.inventory.bare_card import hand_down
 from hetero_ops.inventory.device_list import Device, expand
 from hetero_ops.inventory.device_union import unite_devices
 from hetero_ops.inventory.finding import Finding
@@ -49,7 +50,8 @@ def unite(
         is_update: whether the second is what was known before: what a person decided stays, and what is in use is
             replaced, not united.
     """
-    ours, theirs = first.node, second.node
+    ours, theirs = hand_down(first.node, second.node, catalog)
+    theirs, ours = hand_down(theirs, ours, catalog)
     differences = Differences(ours["name"], first.source, second.source)
     united: dict[str, Any] = {**theirs, **ours}
     for key in (*_BY_HAND, "taints", "rdma"):

@@ -8,6 +8,7 @@ from hetero_ops.inventory.device_list import expand
 from hetero_ops.inventory.finding import Finding
 from hetero_ops.inventory.intake import Imported
 from hetero_ops.inventory.join import unite
+from hetero_ops.inventory.nameless import without_answered
 from hetero_ops.inventory.sight import Sight
 
 
@@ -44,7 +45,7 @@ def update(document: dict[str, Any], imported: Imported, catalog: Catalog, name:
         for key, value in new.items():
             cluster.setdefault(key, value)
         findings += _update_nodes(cluster["nodes"], new["nodes"], catalog, name)
-    return Imported(updated, findings)
+    return Imported(updated, without_answered(findings, updated))
 
 
 def _update_nodes(nodes: list[dict[str, Any]], new: list[dict[str, Any]], catalog: Catalog, name: str) -> list[Finding]:

@@ -1,6 +1,7 @@
 import json
 
 import pytest
+import yaml
 
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
@@ -86,6 +87,42 @@ def test_what_a_pod_says_is_no_output_of_a_tool():
     item["metadata"]["annotations"] = {"note": f"NodeName=x Gres=gpu:8\n{HL}"}
     clusters, _ = taken({"n.json": kubectl(node("a", GFD, {"nvidia.com/gpu": "8"}), item)})
     assert [each["name"] for each in clusters["default"]] == ["a"]
+
+
+ZONES = """\
+apiVersion: topology.node.k8s.io/v1alpha2
+kind: NodeResourceTopology
+metadata: {name: a}
+zones:
+- {name: node-0, type: Node, resources: [{name: nvidia.com/gpu, capacity: "4", allocatable: "4", available: "4"}]}
+- {name: node-1, type: Node, resources: [{name: nvidia.com/gpu, capacity: "4", allocatable: "4", available: "4"}]}
+"""
+
+
+@pytest.mark.parametrize("form", ["list", "list of its kind", "array", "file of its own", "stream", "stream of JSON"])
+def test_topologies_of_nodes_are_taken_in_any_form(form):
+    item, zones = node("a", GFD, {"nvidia.com/gpu": "8"}), yaml.safe_load(ZONES)
+    texts = {
+        "list": {"n.json": kubectl(item, zones)},
+        "list of its kind": {
+            "n.json": kubectl(item),
+            "z.json": json.dumps({"kind": "NodeResourceTopologyList", "apiVersion": "v1", "items": [zones]}),
+        },
+        "array": {"n.json": json.dumps([item, zones])},
+        "file of its own": {"n.json": kubectl(item), "z.yaml": ZONES},
+        "stream": {"n.yaml": f"---\n---\n# nodes\n{yaml.safe_dump(item)}---\n{ZONES}...\n"},
+        "stream of JSON": {"n.yaml": f"---\n{json.dumps(item)}\n---\n{ZONES}"},
+    }[form]
+    (seen,) = taken(texts)[0]["default"]
+    (group,) = seen["devices"]
+    assert (group["sku"], group["count"], group["numa"]) == (A100, 8, [0, 0, 0, 0, 1, 1, 1, 1])
+
+
+def test_a_mistake_in_a_stream_names_its_line():
+    with pytest.raises(InvalidDocument, match=r"n.yaml:10: .*is given twice"):
+        taken({"n.yaml": f"{ZONES}---\nkind: Node\nmetadata: {{name: a}}\nkind: Pod\n"})
+    with pytest.raises(InvalidDocument, match=r"n.yaml:8: an object without a kind"):
+        taken({"n.yaml": f"{ZONES}---\nname: x\n"})
 
 
 def test_what_goes_without_saying_is_left_out():
