@@ -88,8 +88,9 @@ OUTCOMES = {
     "kubernetes-nodes/a100-mig-7g-mixed.yaml": Found(1, A100, 40192, partition=["7g.40gb"]),
     "kubernetes-nodes/t4-two-plain.yaml": Found(2, "T4", 15360),
     "kubernetes-nodes/labels-only-h100-mig-mixed.json": Found(
-        *(4, H100, [9984, 9984, 20096, 40448]),
+        *(4, H100, [9984, 9984, 20096, 40320]),
         partition=["1g.10gb", "1g.10gb", "2g.20gb", "3g.40gb"],
+        codes=["NODE_MISSING"],
         node="n",
     ),
     "kubernetes-nodes/minimal-one-gpu.yaml": Found(1, codes=["UNLABELLED"], node="n"),
@@ -188,10 +189,11 @@ def test_the_command_imports_a_mix_and_shows_it(test_data, tmp_path):
     sources = [str(test_data(f"samples/{name}")) for name in names]
     done = subprocess.run([*command, "import", *sources, "-o", str(file)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.splitlines()[-1] == "9 nodes, 20 devices, 18 free"
+    assert done.stderr.splitlines()[-1] == "8 nodes, 20 devices, 18 free"
+    assert "NODE_MISSING gpu-node-e: its NodeResourceTopology is in the input, but no such node" in done.stderr
     assert "MEMORY_CONTRADICTS static-mi300a-4apu: GPU 0-3: 64289 MiB printed" in done.stderr
     (cluster,) = yaml.safe_load(file.read_text())["clusters"]
-    assert len(cluster["nodes"]) == 9
+    assert len(cluster["nodes"]) == 8
     shown = subprocess.run([*command, "show", "--fleet", str(file)], capture_output=True, text=True, check=True).stdout
     for sku in ("GB200-186GB", "MI300A", "Gaudi2-HL-225", "Ascend-910B4", "T4"):
         assert re.search(rf"\b{sku}\b", shown), shown

@@ -54,6 +54,10 @@ def read_cluster(
     uses = {name: NodeUse(settle(nodes, catalog)) for name, nodes in sorted(snapshots.items())}
     pods = {pod.owner: pod for item in objects.pods if (pod := read_pod(item)) is not None}
     findings = [*objects.findings(), *_book(uses, pods)]
+    findings += [
+        Finding("NODE_MISSING", name, "its NodeResourceTopology is in the input, but no such node; left out")
+        for name in sorted(topologies.keys() - uses.keys())
+    ]
     for use in uses.values():
         findings += [*use.node.findings, *use.findings]
     document = {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": [_cluster(cluster, list(uses.values()))]}

@@ -69,7 +69,7 @@ class NodeDraft:
 
     def add_unnamed(self, device_id: int, command: str, **facts: object) -> None:
         """Add a device of which the text tells where it is, but never what; `command` prints that."""
-        what = f"this output does not name products; import `{command}` too"
+        what = f"this output does not name products; `{command}` does"
         self.note("PRODUCT_NOT_PRINTED", what, device_id)
         fields = {"sku": "unknown", "vendor": self.vendor, "class": self.accelerator_class}
         self.add(device_id, fields, **facts)
