@@ -30,7 +30,8 @@ def import_(
         list[str],
         typer.Argument(
             metavar="SOURCE...",
-            help="Any mix of: kubectl get nodes,pods -A -o json; nvidia-smi, also with -q -x and topo -m; amd-smi "
+            help="Any mix of: kubectl get nodes,pods -A -o json, also with noderesourcetopologies; "
+            "nvidia-smi, also with -q -x and topo -m; amd-smi "
             "list, static and topology; rocm-smi --showtopo; npu-smi info; hl-smi; xpu-smi discovery; "
             "scontrol show node -d; a CSV of assets; a node list of openb (.csv). - is standard input.",
         ),

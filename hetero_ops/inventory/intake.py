@@ -31,8 +31,8 @@ _YAML_KEYS = ("apiVersion:", "kind:", "items:", "metadata:")
 _JSON_KIND = re.compile(r'"kind"\s*:\s*"[A-Z]')  # no tool prints such a key
 _POD_KINDS = ("Pod", "PodList")
 _KNOWN = (
-    "give the output of kubectl get nodes,pods -A -o json, of nvidia-smi, amd-smi, npu-smi info, hl-smi, "
-    "xpu-smi discovery or scontrol show node, or a CSV of assets"
+    "give the output of kubectl get nodes,pods -A -o json, of nvidia-smi, amd-smi, rocm-smi, npu-smi info, "
+    "hl-smi, xpu-smi discovery or scontrol show node, or a CSV of assets"
 )
 
 

@@ -13,7 +13,7 @@ from hetero_ops.inventory.merge import merge
 from hetero_ops.inventory.openb import read_nodes
 
 _SUFFIXES = (".yaml", ".yml", ".json")
-_KUBERNETES_KINDS = ("List", "Node", "NodeList", "Pod", "PodList")
+_KUBERNETES_KINDS = ("List", "Node", "NodeList", "Pod", "PodList", "NodeResourceTopology", "NodeResourceTopologyList")
 _STANDARD_INPUT = "standard input"
 _EXPORT = "kubectl get nodes,pods -A -o json | hetero-ops fleet import - -o fleet.yaml"
 

@@ -179,5 +179,5 @@ def test_a_table_whose_columns_are_unusual_is_known_by_its_ending_or_by_the_map(
 
 
 def test_a_stream_without_documents_is_refused():
-    with pytest.raises(InvalidDocument, match="n.yaml: the document is empty"):
+    with pytest.raises(InvalidDocument, match=r"n\.yaml: the document is empty"):
         taken({"n.yaml": "---\n# nothing\n---\n"})

@@ -106,6 +106,14 @@ class NodeDraft:
         """Note a line that was not used."""
         self._left_over.setdefault(what, []).append(line)
 
+    def end_table(self, *, is_closed: bool, has_processes: bool) -> None:
+        """Note how much of a table with a list of processes below it is there."""
+        self.sees_processes = is_closed and has_processes
+        if not is_closed:
+            self.note("TRUNCATED", "the table is not closed")
+        if not has_processes:
+            self.note("TRUNCATED", "without the table of processes nobody knows who uses the devices")
+
     def own(self, device_id: int, process: str, command: str | None) -> None:
         """Note a process on a device, by its number and its command line."""
         self._owners.setdefault(device_id, set()).add(program_of(command) or process)

@@ -67,7 +67,6 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
     """
     printout = parse(text)
     draft = NodeDraft(node, catalog, "intel", "npu", printout.versions)
-    draft.sees_processes = printout.has_processes and printout.is_closed
     indices = {card.index for card in printout.cards}
     for index, process, command in printout.processes:
         draft.own(index, process, command)
@@ -83,10 +82,7 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
         draft.left_over(line.number)
     if printout.cards and not printout.cards[-1].is_whole:
         draft.note("TRUNCATED", "the second row of the last card is missing")
-    if not printout.is_closed:
-        draft.note("TRUNCATED", "the table is not closed")
-    if not printout.has_processes:
-        draft.note("TRUNCATED", "without the table of processes nobody knows who uses the devices")
+    draft.end_table(is_closed=printout.is_closed, has_processes=printout.has_processes)
     if not draft.devices:
         raise unreadable(_COMMAND)
     return draft.fragment()

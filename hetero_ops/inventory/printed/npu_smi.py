@@ -65,7 +65,6 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
     """
     printout = parse(text)
     draft = NodeDraft(node, catalog, "huawei", "npu")
-    draft.sees_processes = printout.has_processes and printout.is_closed
     if printout.versions:
         tool, driver = printout.versions
         draft.driver = {"huawei": driver, "npu-smi": tool}
@@ -87,8 +86,9 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
         draft.watch(device_id, row.used_mib, row.memory_mib, busy)
     for line in printout.left:
         draft.left_over(line.number)
-    for why in _cuts(printout):
-        draft.note("TRUNCATED", why)
+    if printout.chips and not printout.chips[-1].is_whole:
+        draft.note("TRUNCATED", "the second row of the last chip is missing")
+    draft.end_table(is_closed=printout.is_closed, has_processes=printout.has_processes)
     if not draft.devices:
         raise unreadable(_COMMAND)
     return draft.fragment()
@@ -170,14 +170,3 @@ def _health(draft: NodeDraft, device_id: int, health: str | None) -> str | None:
     taken = "taken as unhealthy" if is_unhealthy else "taken as usable"
     draft.note("DEVICE_WARNING", f"npu-smi prints its health as {health!r}; {taken}", device_id)
     return "unhealthy" if is_unhealthy else None
-
-
-def _cuts(printout: Printout) -> list[str]:
-    cuts = []
-    if printout.chips and not printout.chips[-1].is_whole:
-        cuts.append("the second row of the last chip is missing")
-    if not printout.is_closed:
-        cuts.append("the table is not closed")
-    if not printout.has_processes:
-        cuts.append("without the table of processes nobody knows who uses the devices")
-    return cuts
