@@ -12,6 +12,7 @@ from hetero_ops.gap.profile import Profile
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.gap.shorthand import WHOLE_DEVICE_MILLI
 from hetero_ops.gap.unit import REFERENCE_SKU
+from hetero_ops.gap.word_table import BARE, WORDS
 
 _MILLI = 1000
 # The catalog's word for the brand that a link word names.
@@ -34,6 +35,7 @@ _BLANK: dict[str, Any] = {
     "cpu_milli": 0,
     "host_memory_mib": 0,
 }
+_CALLED = {word.field: word.called for word in WORDS} | {field: called for field, _, called in BARE.values()}
 # Clauses that mean something for CPU cores; memory is that of the host there. The last ones are for the host to keep.
 _CPU_CLAUSES = {"accelerator_class", "count", "memory_floor_mib", "clusters", "regions", "compliance", "data", "labels"}
 _CPU_CLAUSES |= {
@@ -66,8 +68,8 @@ def compile_request(requirement: Requirement, catalog: Catalog, foreign_models: 
     for choice in requirement.choices:
         core = compile_choice(choice, catalog, foreign_models)
         floor = footprint_floor_mib(requirement, choice)
-        if floor is not None and core["count"]:
-            core["memory_floor_mib"] = floor
+        if floor is not None:
+            core["memory_floor_mib" if core["count"] else "host_memory_mib"] = floor
         core["rejects_unknown_performance"] = requirement.degrade.on_unknown_perf == "reject"
         compiled.append(core)
     request = {"requirement": str(requirement), "choices": compiled, "team": requirement.team}
@@ -77,12 +79,16 @@ def compile_request(requirement: Requirement, catalog: Catalog, foreign_models: 
 def footprint_floor_mib(requirement: Requirement, choice: Choice) -> int | None:
     """Memory that each device of a choice must have so that the job fits; `None` where the footprint says nothing.
 
+    Of CPU cores it is the memory of their host.
+
     Tensor and pipeline parallel ranks share the weights, data parallel ones repeat them; without such a split the
     weights lie over all devices. A stated memory floor stands, unless the choice is quantized: then the footprint says
     what is still needed.
     """
     if requirement.footprint is None or (choice.memory_floor_mib is not None and choice.quantize is None):
         return None
+    if choice.accelerator_class == "cpu":
+        return requirement.footprint.total_mib()
     shards = choice.count if choice.parallel is None else choice.parallel.tp * choice.parallel.pp
     return -(-requirement.footprint.total_mib(choice.quantize) // shards)
 
@@ -206,7 +212,7 @@ def _cpu_choice(choice: Choice) -> dict[str, Any]:
     blank = Choice(accelerator_class="cpu")
     extra = [c for c in Choice.model_fields if c not in _CPU_CLAUSES and getattr(choice, c) != getattr(blank, c)]
     if extra:
-        clause = extra[0].removesuffix("_mib").removesuffix("_mbps").replace("_", " ")
+        clause = _CALLED.get(extra[0], extra[0].removesuffix("_mib").replace("_", " "))
         what = f"a cpu choice takes a count and a memory floor, but this one has {clause}"
         raise InvalidRequirement(f"{what}; write such words in the other choices instead of after 'where'")
     return _BLANK | {
@@ -233,7 +239,7 @@ def _link(choice: Choice) -> dict[str, str] | None:
 
 
 def _name(name: ModelName, catalog: Catalog, foreign_models: Sequence[str]) -> dict[str, Any]:
-    profiles, models = profiles_meant(name, catalog), models_meant(name, foreign_models)
+    profiles, models = profiles_meant(name, catalog), models_meant(name, catalog, foreign_models)
     partition = partition_meant(name, profiles)
     if name.name == "*":
         return _meanings([], []) | {"is_any_model": True, "vendor": name.vendor, "partition": partition}

@@ -23,6 +23,10 @@ def profiles_meant(name: ModelName, catalog: Catalog) -> tuple[Profile, ...]:
     elif is_tier(name.name):
         if name.name.lower() not in FLOORS:
             raise InvalidRequirement(f"{name.name!r} is no class of speed; write one of {', '.join(FLOORS)}")
+        if name.match == "newer":
+            raise InvalidRequirement(
+                f"{name.name}+: a class of speed is of any year; list classes, as in tier-a,tier-b"
+            )
         found = profiles_in(name.name, catalog)
     else:
         found = catalog.resolve(name.name)
@@ -38,15 +42,21 @@ def partition_meant(name: ModelName, profiles: tuple[Profile, ...]) -> str | Non
     return None if parts and all(part.count == 1 and part.is_default for part in parts) else name.partition
 
 
-def models_meant(name: ModelName, foreign_models: Sequence[str]) -> list[str]:
-    """The models of the fleet outside the catalog that a name stands for; an exact name stands for none."""
-    if name.match == "exact":
+def models_meant(name: ModelName, catalog: Catalog, foreign_models: Sequence[str]) -> list[str]:
+    """The models of the fleet outside the catalog that a name stands for.
+
+    An exact name of the catalog stands for none: what calls itself the same without being it is a variant.
+    """
+    if name.match == "exact" and catalog.resolve(name.name):
         return []
     return [model for model in foreign_models if model.casefold() == name.name.casefold()]
 
 
 def unknown_name(name: ModelName, catalog: Catalog, foreign_models: Sequence[str]) -> str:
-    """What to say of a name that neither the catalog nor the fleet has."""
+    """What to say of a name that neither the catalog nor the fleet has, or not of this vendor."""
+    others = sorted({profile.vendor for profile in catalog.resolve(name.name)})
+    if name.vendor and others:
+        return f"{name.name!r} is of {' and '.join(others)}, not of {name.vendor}; drop the vendor before it"
     near = catalog.suggest(name.name) or next(iter(get_close_matches(name.name, foreign_models, 1)), None)
     hint = f"did you mean {near!r}?" if near else "`hetero-ops catalog list` shows what is known"
     vendor = f" of {name.vendor}" if name.vendor else ""
@@ -78,8 +88,8 @@ def _cut_into(partition: str, found: tuple[Profile, ...], name: ModelName) -> tu
         if not valid:
             raise InvalidRequirement(f"{what}: it cannot be partitioned; ask for a share, as in gpu:0.25 share=mps")
         close = get_close_matches(partition, valid, 1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise InvalidRequirement(f"{what}; {hint}It has {_listed(valid)}")
+        hint = f"did you mean {close[0]!r}? It" if close else "it"
+        raise InvalidRequirement(f"{what}; {hint} has {_listed(valid)}")
     return fitting
 
 

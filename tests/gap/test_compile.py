@@ -24,7 +24,7 @@ def test_an_unknown_name_is_refused_with_a_suggestion() -> None:
         compiled("H1000:8")
     with pytest.raises(InvalidRequirement, match="hetero-ops catalog list"):
         compiled("zzzzzzzz:1")
-    with pytest.raises(InvalidRequirement, match="'MI300X' is a model of nvidia"):
+    with pytest.raises(InvalidRequirement, match="'MI300X' is of amd, not of nvidia; drop the vendor"):
         compiled("nvidia/MI300X")
     with pytest.raises(InvalidRequirement, match=r"did you mean 'XPU-9000'\?"):
         compiled("XPU-900:1", "XPU-9000")
@@ -91,3 +91,24 @@ def test_tasks_of_a_trace_may_name_what_nobody_knows() -> None:
     tasks = compile_tasks(["T4", "G9"], count=1, share_milli=500, cpu_milli=4000, catalog=CATALOG)
     assert [(name["skus"], name["models"]) for name in tasks["names"]] == [(["T4"], ["T4"]), ([], ["G9"])]
     assert compile_tasks([], count=0, share_milli=0, cpu_milli=1, catalog=CATALOG)["share_milli"] == 1000
+
+
+def test_an_exact_name_means_a_model_that_only_the_fleet_has() -> None:
+    assert compiled("XPU-9000!", "XPU-9000")[0]["names"][0]["models"] == ["XPU-9000"]
+    assert compiled("H100!", "H100")[0]["names"][0]["models"] == []
+
+
+def test_a_class_of_speed_has_no_newer_one() -> None:
+    with pytest.raises(InvalidRequirement, match=r"tier-b\+: a class of speed is of any year; list classes"):
+        compiled("tier-b+")
+
+
+def test_a_job_on_cores_needs_its_footprint_as_host_memory() -> None:
+    asked = Requirement.parse({"choices": ["H100", "cpu:16"], "footprint": {"weights": "140GB"}})
+    choices = json.loads(compile_request(asked, CATALOG, ()))["choices"]
+    assert [choice["host_memory_mib"] for choice in choices] == [0, 140 * 1024]
+
+
+def test_a_clause_that_cores_do_not_have_is_called_as_in_the_grammar() -> None:
+    with pytest.raises(InvalidRequirement, match="this one has cost ceiling;"):
+        compiled("cpu:16 cost<=1/h")
