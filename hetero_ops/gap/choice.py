@@ -4,14 +4,15 @@ Floors and ceilings are nominal sizes in MiB unless they say `usable`; `None` as
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from hetero_ops.gap.choice_form import read_choice
 from hetero_ops.gap.shorthand import WHOLE_DEVICE_MILLI, head_of
-from hetero_ops.gap.value import MAX_COUNT, MAX_NODES, MAX_TFLOPS
+from hetero_ops.gap.value import MAX_COUNT, MAX_NAMES, MAX_NODES, MAX_TFLOPS
 from hetero_ops.gap.words import (
+    BITS,
     PRECISIONS,
     AskedClass,
     AskedSupport,
@@ -31,7 +32,6 @@ from hetero_ops.gap.words import (
 )
 from hetero_ops.units import MAX_BANDWIDTH_MBPS, MAX_DURATION_MS, MAX_MEMORY_MIB, MAX_POWER_MW
 
-MAX_NAMES = 16
 MAX_GROUPS = 8
 _MAX_TEXTS = 32
 _MAX_MILLI = 10**12
@@ -41,6 +41,8 @@ BandwidthMbps = Annotated[int, Field(strict=True, ge=1, le=MAX_BANDWIDTH_MBPS)]
 Milli = Annotated[int, Field(strict=True, ge=1, le=_MAX_MILLI)]
 Seconds = Annotated[int, Field(strict=True, ge=1, le=MAX_DURATION_MS // 1000)]
 Count = Annotated[int, Field(strict=True, ge=1, le=MAX_COUNT)]
+Flag = Annotated[bool, Field(strict=True)]
+Target = Literal["latency", "throughput"]
 Text = Annotated[str, Field(min_length=1, max_length=512)]
 Texts = Annotated[tuple[Text, ...], Field(max_length=_MAX_TEXTS)]
 
@@ -118,7 +120,7 @@ class Choice(Frozen):
     link: LinkWord | None = None
     link_floor_mbps: BandwidthMbps | None = Field(default=None, description="Per device, both directions.")
     rdma: RdmaWord | None = Field(default=None, description="Remote memory access between nodes.")
-    compute_floor_tflops: Annotated[float, Field(gt=0, le=MAX_TFLOPS, allow_inf_nan=False)] | None = Field(
+    compute_floor_tflops: Annotated[float, Field(strict=True, gt=0, le=MAX_TFLOPS, allow_inf_nan=False)] | None = Field(
         default=None, description="Of the asked precision, per device."
     )
     bandwidth_floor_mbps: BandwidthMbps | None = Field(default=None, description="Memory bandwidth of a device.")
@@ -126,11 +128,11 @@ class Choice(Frozen):
     units_milli: Milli | None = Field(default=None, description="Work in units of the reference device.")
     quantize: PrecisionWord | None = Field(default=None, description="Consent to run this choice quantized.")
     least_precision: PrecisionWord | None = None
-    is_confidential: bool = Field(default=False, description="Needs a documented trusted execution mode.")
+    is_confidential: Flag = Field(default=False, description="Needs a documented trusted execution mode.")
     share_mode: ShareMode | None = None
     isolation: Isolation | None = None
     numa: NumaWord | None = None
-    near_nic: bool = Field(default=False, description="A network card on the same PCIe root.")
+    near_nic: Flag = Field(default=False, description="A network card on the same PCIe root.")
     nodes: tuple[Count, Count] | None = Field(default=None, description="Least and most nodes; one when not said.")
     spread: Spread | None = Field(default=None, description="Keep apart from the team's other steps.")
     parallel: Parallel | None = None
@@ -139,7 +141,7 @@ class Choice(Frozen):
     )
     nearness: Nearness | None = Field(default=None, description="How near the groups must lie; same node if not said.")
     power_ceiling_mw: Annotated[int, Field(strict=True, ge=1, le=MAX_POWER_MW)] | None = None
-    may_cap_power: bool = False
+    may_cap_power: Flag = False
     cost_ceiling_milli: Milli | None = Field(default=None, description="Price per hour, thousandths.")
     driver_floor: Annotated[str, Field(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6}){0,4}\z")] | None = None
     runtimes: Annotated[tuple[tuple[Text, ...], ...], Field(max_length=_MAX_TEXTS)] = Field(
@@ -150,7 +152,7 @@ class Choice(Frozen):
     impact_milli: Annotated[int, Field(strict=True, ge=1, lt=1000)] | None = Field(
         default=None, description="Stated slowdown, thousandths."
     )
-    slo: tuple[tuple[str, Milli], ...] = Field(
+    slo: tuple[tuple[Target, Milli], ...] = Field(
         default=(), description="Latency in ms, throughput in thousandths a second."
     )
     min_score: Annotated[int, Field(strict=True, ge=1, le=100)] | None = None
@@ -222,6 +224,8 @@ class Choice(Frozen):
             raise ValueError(
                 "the count range ends where it begins or before; write the smaller count first, as in 4..8"
             )
+        if self.parallel is not None and self.count_ceiling is not None:
+            raise ValueError("parallel ranks fix the count; write one count instead of a range")
         if self.parallel is not None and self.parallel.devices != self.count:
             parts = f"tp {self.parallel.tp} x pp {self.parallel.pp} x dp {self.parallel.dp}"
             raise ValueError(
@@ -244,6 +248,26 @@ class Choice(Frozen):
             raise ValueError("a share of a device is not exclusive; write a whole device, or another share mode")
         if (is_share or self.accelerator_class == "cpu") and (self.link or self.link_floor_mbps):
             raise ValueError("a share of a device or a cpu has no link; drop the link words of this choice")
+        return self
+
+    @model_validator(mode="after")
+    def _sharing_words_agree(self) -> Self:
+        if self.isolation == "hard" and self.share_mode in {"mps", "time-slice"}:
+            raise ValueError(f"{self.share_mode} has no hard isolation; write share=mig, or drop one of the two")
+        is_partition = self.share_mode == "mig" or self.isolation == "hard"
+        floor, ceiling = self.memory_floor_mib or 0, self.memory_ceiling_mib
+        if not is_partition and ceiling is not None and floor * WHOLE_DEVICE_MILLI > ceiling * self.share_milli:
+            raise ValueError(
+                "the share alone has the memory of the largest device allowed, so none can give it; "
+                "write the memory of the share as >=10GB, and the device by name, as in A100-80GB:0.5"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _quantization_is_allowed(self) -> Self:
+        asked, least = self.quantize, self.least_precision
+        if asked is not None and least is not None and BITS[asked] < BITS[least]:
+            raise ValueError(f"quant={asked} is below min_precision={least}; drop one of them")
         return self
 
     @model_validator(mode="after")

@@ -10,9 +10,11 @@ from typing import Any
 
 from hetero_ops.gap.dialect import head_of_resource, is_resource_key
 from hetero_ops.gap.grammar import read_shorthand
-from hetero_ops.gap.head import read_head
+from hetero_ops.gap.head import read_head, read_part
+from hetero_ops.gap.value import one_of
 from hetero_ops.gap.word import read_precision
 from hetero_ops.gap.word_table import BARE, BY_KEY
+from hetero_ops.gap.words import ASKED_CLASSES, VENDORS
 from hetero_ops.units import quoted
 
 Fields = dict[str, Any]
@@ -33,7 +35,8 @@ class FormError(ValueError):
 
     def below(self, path: str) -> "FormError":
         """The same, seen from further up."""
-        return FormError(".".join(filter(None, (path, self.path))), self.message)
+        dot = "." if path and self.path and not self.path.startswith("[") else ""
+        return FormError(f"{path}{dot}{self.path}", self.message)
 
 
 # Longer names of words; the key of a word is always understood.
@@ -50,14 +53,17 @@ _LONGER = {
     "regions": "region",
 }
 _LONGEST_KEY = 40
+_LEAST_SHARE = 0.001
+_MOST_SHARE = 0.999
 
 
-def read_choice(written: object, fields: Iterable[str]) -> object:
+def read_choice(written: object, fields: Iterable[str], beside: Iterable[str] = ()) -> object:
     """Turns what a person wrote into the fields of a `Choice`.
 
     Args:
         written: a mapping of keys, or one choice in shorthand; anything else is given back for the model to refuse.
         fields: the names of the fields of a `Choice`, which are keys too.
+        beside: keys that stand beside these and were read before; suggested for one that is unknown.
 
     Raises:
         FormError: a key is unknown, or its value cannot be read.
@@ -69,7 +75,7 @@ def read_choice(written: object, fields: Iterable[str]) -> object:
     known = set(fields)
     found: Fields = {}
     for key, value in written.items():
-        for field, read in _read(str(key), value, known).items():
+        for field, read in _read(str(key), value, known, beside).items():
             if field in found and found[field] != read:
                 raise FormError(str(key), f"{field.replace('_', ' ')} is given twice; write it once")
             found[field] = read
@@ -90,9 +96,9 @@ def read_one(text: str) -> Fields:
     return dict(drafts[0].fields)
 
 
-def _read(key: str, value: object, known: set[str]) -> Fields:
+def _read(key: str, value: object, known: set[str], beside: Iterable[str]) -> Fields:
     try:
-        if value is None:
+        if value is None and (key in known or key in KEYS):
             return {}
         if key in _READERS:
             return _READERS[key](value)
@@ -110,7 +116,7 @@ def _read(key: str, value: object, known: set[str]) -> Fields:
         raise FormError(key, str(error)) from None
     if key in known:
         return {key: value}
-    raise FormError(key, unknown_key(key, [*KEYS, *known]))
+    raise FormError(key, unknown_key(key, [*KEYS, *sorted(known), *beside]))
 
 
 def unknown_key(key: str, known: Iterable[str]) -> str:
@@ -122,12 +128,21 @@ def unknown_key(key: str, known: Iterable[str]) -> str:
 def _text(value: object) -> str:
     """A value as the shorthand would have it: lists with commas, mappings as `KEY:VALUE`."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | list | tuple | Mapping):
-        raise ValueError(f"{value!r} is not text or a number; write it as in the shorthand")  # noqa: TRY004 - as below
+        what = f"{value!r} is not text or a number; write it as in the shorthand, or in quotes if it is text"
+        raise ValueError(what)  # noqa: TRY004 - as below
     if isinstance(value, Mapping):
-        return ",".join(f"{key}:{item}" for key, item in value.items())
+        return ",".join(f"{key}:{_item(item)}" for key, item in value.items())
     if isinstance(value, list | tuple):
         return ",".join(_text(item) for item in value)
     return str(value)
+
+
+def _item(value: object) -> str:
+    """A value of a mapping, which is one: a comma would begin another key."""
+    text = _text(value)
+    if "," in text:
+        raise ValueError(f"{quoted(text)} holds a comma; write one value per key")
+    return text
 
 
 def _claim(value: object) -> bool:
@@ -161,6 +176,11 @@ def _field(name: str) -> Callable[[object], Fields]:
     return lambda value: {name: value}
 
 
+def _one_of(field: str, words: Iterable[str]) -> Callable[[object], Fields]:
+    read = one_of(words)
+    return lambda value: {field: read(_text(value))}
+
+
 def _head(value: object) -> Fields:
     """Models by name: one, several, or with class, count and so on."""
     return read_head(_text(value), 1)
@@ -170,13 +190,15 @@ def _memory(value: object) -> Fields:
     text = _text(value).strip()
     if text.startswith(">="):
         return _word("")(text)
-    return {key: size for key, size in read_head(text, 1).items() if key.startswith("memory_")}
+    return read_part(text, "memory size", ">=80GB, 80GB or 24GB..80GB")
 
 
 def _count(value: object) -> Fields:
     if isinstance(value, str):
-        return {field: read for field, read in read_head(f"gpu:{value}", 1).items() if field != "accelerator_class"}
+        return read_part(value, "count", "8, 4..8, or 0.25 for a share of one device")
     if isinstance(value, float):
+        if not _LEAST_SHARE <= value <= _MOST_SHARE:
+            raise ValueError(f"{value} is no share of one device; write a whole number of devices, or 0.001 to 0.999")
         return {"share_milli": round(value * 1000)}
     return {"count": value}
 
@@ -223,9 +245,9 @@ def _topology(value: object) -> Fields:
 
 
 def _chosen(value: object, meanings: Mapping[str, bool]) -> bool:
-    if value not in meanings:
+    if not isinstance(value, str) or value not in meanings:
         raise ValueError(f"{value!r} is none of {', '.join(meanings)}; write one of them")
-    return meanings[str(value)]
+    return meanings[value]
 
 
 def _power(value: object) -> Fields:
@@ -246,6 +268,12 @@ def _env(value: object) -> Fields:
     if isinstance(value, Mapping):
         return {"env": tuple((str(name), _text(item)) for name, item in value.items())}
     return {"env": value}
+
+
+def _driver(value: object) -> Fields:
+    if isinstance(value, float):
+        raise ValueError(f"{value} may have lost a zero, as 580.10 does; write the version in quotes")  # noqa: TRY004
+    return _word("driver")(value)
 
 
 def _slo(value: object) -> Fields:
@@ -270,7 +298,8 @@ def _product(parallel: Mapping[str, object]) -> int:
 _READERS: dict[str, Callable[[object], Fields]] = {
     "models": _head,
     "model": _head,
-    "class": _field("accelerator_class"),
+    "class": _one_of("accelerator_class", ASKED_CLASSES),
+    "vendor": _one_of("vendor", VENDORS),
     "tier": lambda value: _head(f"tier-{_text(value)}"),
     "count": _count,
     "memory": _memory,
@@ -281,6 +310,7 @@ _READERS: dict[str, Callable[[object], Fields]] = {
     "power": _power,
     "cost": _cost,
     "with": _with,
+    "driver": _driver,
     "env": _env,
     "slo": _slo,
 }

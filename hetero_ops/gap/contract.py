@@ -1,18 +1,15 @@
 """What a step agrees to beyond its devices: its memory footprint, its checkpoints, and how it may degrade."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from hetero_ops.gap.choice import Frozen, MemoryMib, Seconds, Text
-from hetero_ops.gap.choice_form import FormError
+from hetero_ops.gap.choice import Flag, Frozen, MemoryMib, Seconds, Target, Text
+from hetero_ops.gap.choice_form import FormError, unknown_key
 from hetero_ops.gap.value import seconds
-from hetero_ops.gap.words import PrecisionWord
+from hetero_ops.gap.words import BITS, PrecisionWord
 from hetero_ops.units import parse_memory, parse_milli, quoted
-
-_BITS = {"fp64": 64, "fp32": 32, "tf32": 32, "bf16": 16, "fp16": 16, "fp8": 8, "fp6": 6, "fp4": 4, "int8": 8, "int4": 4}
-"""Storage of one weight. TF32 is a way to multiply; its numbers are stored as FP32."""
 
 LADDER = ("wait", "next-choice", "quantize", "preempt-lower", "fail")
 """The order in which a step degrades. It is not a setting; a file may state it for its readers."""
@@ -30,12 +27,12 @@ class Footprint(Frozen):
     @model_validator(mode="before")
     @classmethod
     def _as_written(cls, written: Any) -> Any:  # noqa: ANN401 - whatever a person gave
-        return _read(written, {"weights": _weights, "activations": _activations})
+        return _read(written, {"weights": _weights, "activations": _activations}, cls.model_fields)
 
-    def total_mib(self, precision: str | None = None) -> int:
+    def total_mib(self, precision: PrecisionWord | None = None) -> int:
         """Memory of the job with its weights stored in `precision`; as they are when that is `None`. Rounded up."""
-        bits = _BITS[precision or self.weights_precision]
-        return -(-self.weights_mib * bits // _BITS[self.weights_precision]) + self.activations_mib
+        bits = BITS[precision or self.weights_precision]
+        return -(-self.weights_mib * bits // BITS[self.weights_precision]) + self.activations_mib
 
 
 class Checkpoint(Frozen):
@@ -61,7 +58,7 @@ class Checkpoint(Frozen):
     @model_validator(mode="before")
     @classmethod
     def _as_written(cls, written: Any) -> Any:  # noqa: ANN401 - whatever a person gave
-        return _read(written, {"every": _time("every_s"), "grace": _time("grace_s")})
+        return _read(written, {"every": _time("every_s"), "grace": _time("grace_s")}, cls.model_fields)
 
 
 class Degrade(Frozen):
@@ -69,9 +66,9 @@ class Degrade(Frozen):
 
     max_wait_s: Seconds | None = None
     preempt: Literal["never", "lower"] = "never"
-    may_yield: bool = Field(default=False, description="Checkpoints and gives way to a higher priority.")
+    may_yield: Flag = Field(default=False, description="Checkpoints and gives way to a higher priority.")
     on_unknown_perf: Literal["warn", "reject", "accept"] = "warn"
-    slo_relax: tuple[tuple[str, Annotated[int, Field(strict=True, ge=1000)]], ...] = Field(
+    slo_relax: tuple[tuple[Target, Annotated[int, Field(strict=True, ge=1000)]], ...] = Field(
         default=(), description="Factors by target, thousandths."
     )
 
@@ -92,7 +89,7 @@ class Degrade(Frozen):
             "order": _order,
             "slo_relax": _factors,
         }
-        return _read(written, readers)
+        return _read(written, readers, cls.model_fields)
 
     @field_validator("slo_relax")
     @classmethod
@@ -100,12 +97,15 @@ class Degrade(Frozen):
         return tuple(sorted(factors))
 
 
-def _read(written: object, readers: Mapping[str, Callable[[Any], dict[str, Any]]]) -> object:
+def _read(written: object, readers: Mapping[str, Callable[[Any], dict[str, Any]]], fields: Iterable[str]) -> object:
     """Replaces the keys that a person writes by the fields that they set."""
     if not isinstance(written, Mapping):
         return written
+    known = [*readers, *fields]
     found: dict[str, Any] = {}
     for key, value in written.items():
+        if key not in known:
+            raise FormError(str(key), unknown_key(str(key), known))
         try:
             found |= readers[key](value) if key in readers else {key: value}
         except ValueError as error:
@@ -123,7 +123,7 @@ def _weights(value: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever a person 
 
 
 def _activations(value: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever a person gave
-    return {"activations_mib": parse_memory(value) if isinstance(value, str) else value}
+    return {"activations_mib": parse_memory(str(value)) if value != 0 else 0}
 
 
 def _order(value: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever a person gave

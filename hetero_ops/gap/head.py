@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from hetero_ops.errors import InvalidRequirement
 from hetero_ops.gap.dialect import head_of_resource, is_resource_key
-from hetero_ops.gap.value import MAX_COUNT
+from hetero_ops.gap.value import MAX_COUNT, MAX_NAMES
 from hetero_ops.gap.word import is_word
 from hetero_ops.gap.words import ASKED_CLASSES, VENDORS
 from hetero_ops.units import parse_memory, quoted
@@ -54,6 +54,18 @@ def read_head(text: str, position: int) -> Fields:
     if seen == {"count"}:
         raise InvalidRequirement(f"{quoted(text)} says how many but not of what; write gpu:{text} or H100:{text}")
     return fields
+
+
+def read_part(text: str, kind: str, example: str) -> Fields:
+    """Reads one part that stands alone and must be of a kind, a `count` or a `memory size`.
+
+    Raises:
+        InvalidRequirement: it is of another kind, or no such count or size.
+    """
+    found, read = _kind_of(text, 1) if text else ("", None)
+    if read is None or found != kind:
+        raise InvalidRequirement(f"{quoted(text)} is no {kind}; write {example}")
+    return read(text, 1)
 
 
 def _kind_of(part: str, position: int) -> tuple[str, Callable[[str, int], Fields]]:
@@ -123,6 +135,10 @@ def _memory(text: str, position: int) -> int:
 
 
 def _read_names(part: str, position: int) -> Fields:
+    if part.count(",") >= MAX_NAMES:
+        raise InvalidRequirement(
+            f"{part.count(',') + 1} names at character {position} are too many; write at most {MAX_NAMES} per choice"
+        )
     names = []
     for name in part.split(","):
         names.append(_read_name(name, position))

@@ -8,12 +8,20 @@ from typing import Annotated, Any, Self
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from hetero_ops.errors import InvalidRequirement
-from hetero_ops.gap.choice import Choice, Frozen, Milli, ModelName, Parallel, Precision, Text
+from hetero_ops.gap.choice import Choice, Flag, Frozen, Milli, ModelName, Parallel, Precision, Text
 from hetero_ops.gap.choice_form import KEYS
 from hetero_ops.gap.contract import Checkpoint, Degrade, Footprint
-from hetero_ops.gap.grammar import MAX_CHOICES, Draft, read_shorthand
+from hetero_ops.gap.grammar import MAX_CHOICES, Draft, read_shorthand, refuse_unprintable
 from hetero_ops.gap.requirement_form import read_requirement
-from hetero_ops.gap.requirement_text import explain, is_json, is_yaml, read_json_text, read_yaml_text
+from hetero_ops.gap.requirement_text import (
+    MAX_JSON_CHARACTERS,
+    explain,
+    is_json,
+    is_yaml,
+    line_of,
+    read_json_text,
+    read_yaml_text,
+)
 from hetero_ops.gap.shorthand import write_shorthand
 from hetero_ops.gap.words import PRECISIONS, PrecisionWord
 
@@ -37,7 +45,7 @@ class Requirement(Frozen):
     cost_total_milli: Milli | None = Field(default=None, description="Price of the whole step, thousandths.")
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}\z")] | None = None
     priority: Priority | None = None
-    preemptible: bool | None = None
+    preemptible: Flag | None = None
     workload: Text | None = Field(default=None, description="Key under which throughput was measured.")
     team: Text | None = None
 
@@ -98,13 +106,15 @@ class Requirement(Frozen):
         try:
             return cls._validated(document.value)
         except InvalidRequirement as error:
-            line = document.line_of(error.path)
+            line = line_of(document, error.path)
             raise InvalidRequirement(f"line {line}: {error}" if line else str(error)) from None
 
     @classmethod
     def _validated(cls, written: object) -> "Requirement":
         try:
-            return cls.model_validate(written)
+            return cls.model_validate(_with_text_keys(written))
+        except RecursionError:
+            raise InvalidRequirement("nested too deeply, or within itself; write choices side by side") from None
         except ValidationError as error:
             models = (cls, Choice, ModelName, Precision, Parallel, Footprint, Checkpoint, Degrade)
             known = [*KEYS, *(field for model in models for field in model.model_fields)]
@@ -113,7 +123,11 @@ class Requirement(Frozen):
 
     @cached_property
     def canonical(self) -> str:
-        """The one text of this requirement: equal requirements have the same, and `parse` gives it back."""
+        """The one text of this requirement: equal requirements have the same, and `parse` gives it back.
+
+        Raises:
+            InvalidRequirement: it would be longer than `parse` reads.
+        """
         shorthand = write_shorthand(self.choices)
         # Some requirements have no shorthand, such as one with a checkpoint. Reading it back finds them all.
         try:
@@ -122,7 +136,9 @@ class Requirement(Frozen):
         except InvalidRequirement:
             pass
         fields = self.model_dump(mode="json", exclude_defaults=True)
-        return json.dumps(fields, separators=(",", ":")).replace("\x7f", "\\u007f")  # the one that JSON lets stand
+        text = json.dumps(fields, separators=(",", ":")).replace("\x7f", "\\u007f")  # the one that JSON lets stand
+        refuse_unprintable(text, MAX_JSON_CHARACTERS)
+        return text
 
     def model_copy(self, *, update: Mapping[str, object] | None = None, deep: bool = False) -> Self:  # noqa: ARG002
         """A changed copy, checked like any other requirement; pydantic's own would keep the old `canonical`."""
@@ -138,6 +154,13 @@ class Requirement(Frozen):
 
 AnyRequirement = str | Requirement | Choice | Mapping[str, Any] | Sequence[str | Choice | Mapping[str, Any]]
 """Whatever `Requirement.parse` reads."""
+
+
+def _with_text_keys(written: object) -> object:
+    """The same with every key a text: YAML and Python have others, such as `8:`."""
+    if isinstance(written, Mapping):
+        return {str(key): _with_text_keys(value) for key, value in written.items()}
+    return [_with_text_keys(item) for item in written] if isinstance(written, list | tuple) else written
 
 
 def _choice(draft: Draft) -> Choice:

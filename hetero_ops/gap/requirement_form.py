@@ -11,7 +11,8 @@ from typing import Any
 
 from hetero_ops.gap.choice_form import KEYS, Fields, FormError, read_choice, read_one
 from hetero_ops.gap.dialect import is_resource_key
-from hetero_ops.gap.grammar import read_shorthand
+from hetero_ops.gap.grammar import MAX_CHOICES, read_shorthand
+from hetero_ops.gap.head import read_head
 from hetero_ops.gap.value import per_hour_milli
 from hetero_ops.gap.words import ASKED_CLASSES
 from hetero_ops.units import parse_milli, quoted
@@ -20,6 +21,10 @@ _WRAPPERS = ("accelerators", "resources", "gpu", "limits", "requests", "ordered"
 _PRICES = ("max_hourly_cost", "max_price")
 _NOT_OURS = ("cpu", "cpus", "memory", "mem", "ephemeral-storage", "disk", "disk_size")
 _CLOSE = 0.8
+_MAX_KEYS = 256
+"""Far more than there are keys; what has more of them need not be looked at one by one."""
+# A count, a range of counts and a share are one thing to whoever overrides it.
+_AMOUNT = ("count", "count_ceiling", "share_milli")
 
 
 def read_requirement(written: object, contract: Iterable[str], choice_fields: Iterable[str]) -> object:
@@ -41,18 +46,23 @@ def read_requirement(written: object, contract: Iterable[str], choice_fields: It
 
 
 def _mapping(written: dict[str, Any], contract: list[str], fields: list[str]) -> Fields:
+    if len(written) > _MAX_KEYS:
+        raise FormError("", f"{len(written)} keys are too many; a requirement has at most {MAX_CHOICES} choices")
     found = {key: written.pop(key) for key in contract if key in written}
     found |= _total_cost(written)
     price = _price(written)
-    wrapped = [key for key in _WRAPPERS if not isinstance(written.get(key, 0), int)]
+    _drop_equal_requests(written)
+    wrapped = [key for key in _WRAPPERS if not isinstance(written.get(key, 0), int | float)]
     if wrapped:
         inner = _unwrap(wrapped[0], written.pop(wrapped[0]), contract, fields)
         return _united(inner, found, written, price, fields)
     if _is_counts(written, fields):
+        _check_number("", len(written))
         return found | {"choices": [price | _counted(name, count) for name, count in written.items()]}
+    amount = _bare_amount(written)
     stated = written.pop("choices", None)
     need = _need(written.pop("need", {}), fields)
-    common = price | need | _read(written, fields, "")
+    common = amount | price | need | _read(written, fields, "", [*contract, *_WRAPPERS, *_PRICES, "choices", "need"])
     if stated is None:
         return found | {"choices": [common]}
     if isinstance(stated, str | Mapping):
@@ -68,7 +78,35 @@ def _united(inner: Fields, found: Fields, rest: dict[str, Any], price: Fields, f
         if key in _NOT_OURS and key not in fields:
             raise FormError(key, "cores and memory of the host are the host's own settings; leave only accelerators")
     common = price | _read(rest, fields, "")
-    return inner | found | {"choices": [common | choice for choice in inner["choices"]]}
+    return inner | found | {"choices": [_over(common, choice) for choice in inner["choices"]]}
+
+
+def _over(common: Fields, own: Fields) -> Fields:
+    """What a choice says goes before what is common to all."""
+    replaced = _AMOUNT if any(field in own for field in _AMOUNT) else ()
+    return {field: value for field, value in common.items() if field not in replaced} | own
+
+
+def _bare_amount(written: dict[str, Any]) -> Fields:
+    """`gpu: 8` beside other keys is a class with a count; the other wrappers cannot stand for a class."""
+    for key in _WRAPPERS:
+        if key in written:
+            amount = written.pop(key)
+            if key == "gpu" and not isinstance(amount, bool):
+                return read_head(f"gpu:{amount}", 1)
+            raise FormError(key, f"{amount} says how many but not of what; write text such as 'H100:8' or 'gpu:8'")
+    return {}
+
+
+def _drop_equal_requests(written: dict[str, Any]) -> None:
+    """Kubernetes takes devices under `limits`; under `requests` they may stand once more, with the same amounts."""
+    limits, requests = written.get("limits"), written.get("requests")
+    if not isinstance(limits, Mapping) or not isinstance(requests, Mapping):
+        return
+    for name, amount in requests.items():
+        if name not in _NOT_OURS and str(limits.get(name)) != str(amount):
+            raise FormError(f"requests.{name}", f"{amount} differs from the limit; write the same under `limits`")
+    del written["requests"]
 
 
 def _unwrap(key: str, value: object, contract: list[str], fields: list[str]) -> Fields:
@@ -105,6 +143,8 @@ def _is_counts(written: Mapping[str, Any], fields: list[str]) -> bool:
 
 
 def _counted(name: str, count: object) -> Fields:
+    if isinstance(count, bool):
+        raise FormError(name, f"{count} is no count; write a number such as 8")
     try:
         return read_one(f"{name}:{count}")
     except ValueError as error:
@@ -112,24 +152,45 @@ def _counted(name: str, count: object) -> Fields:
 
 
 def _choices(stated: Iterable[object], common: Fields, fields: list[str], path: str) -> list[Any]:
-    return [_choice(item, common, fields, f"{path}[{index}]") for index, item in enumerate(stated)]
+    listed = list(stated)
+    _check_number(path, len(listed))
+    return [_choice(item, common, fields, f"{path}[{index}]") for index, item in enumerate(listed)]
+
+
+def _check_number(path: str, number: int) -> None:
+    if number > MAX_CHOICES:
+        raise FormError(path, f"{number} choices are too many; write at most {MAX_CHOICES}")
 
 
 def _choice(item: Any, common: Fields, fields: list[str], path: str) -> Any:  # noqa: ANN401 - or what the model refuses
     if hasattr(item, "model_fields_set"):  # a Choice: what it does not say itself is common
-        return common | {field: getattr(item, field) for field in item.model_fields_set}
+        return _over(common, {field: getattr(item, field) for field in item.model_fields_set})
     if isinstance(item, Mapping) and "accelerators" in item:
-        read = _unwrap("accelerators", item["accelerators"], [], fields)["choices"]
         rest = {key: value for key, value in item.items() if key != "accelerators"}
-        if len(read) == 1:
-            return common | _price(rest) | _read(rest, fields, path) | read[0]
-        raise FormError(path, "several choices in one entry; list each of them")
-    return common | _read(item, fields, path) if isinstance(item, str | Mapping) else item
+        wrapped = _only(_wrapped(item["accelerators"], fields, path), path)
+        return _over(common, _over(_price(rest) | _read(rest, fields, path), wrapped))
+    if isinstance(item, Mapping) and _is_counts(item, fields):
+        return _over(common, _only([_counted(str(name), count) for name, count in item.items()], path))
+    return _over(common, _read(item, fields, path)) if isinstance(item, str | Mapping) else item
 
 
-def _read(written: object, fields: list[str], path: str) -> Fields:
+def _wrapped(value: object, fields: list[str], path: str) -> list[Fields]:
     try:
-        read = read_choice(written, fields)
+        choices: list[Fields] = _unwrap("accelerators", value, [], fields)["choices"]
+    except FormError as error:
+        raise error.below(path) from None
+    return choices
+
+
+def _only(choices: list[Fields], path: str) -> Fields:
+    if len(choices) > 1:
+        raise FormError(path, "several choices in one entry; list each of them")
+    return choices[0]
+
+
+def _read(written: object, fields: list[str], path: str, beside: Iterable[str] = ()) -> Fields:
+    try:
+        read = read_choice(written, fields, beside)
     except FormError as error:
         raise error.below(path) from None
     except ValueError as error:

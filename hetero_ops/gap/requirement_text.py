@@ -20,6 +20,15 @@ MAX_NESTING = 10
 """The form itself needs six levels."""
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+# What pydantic says in words of Python.
+_PLAINLY = {
+    "model_type": "{given} cannot stand here; write a mapping of keys",
+    "tuple_type": "{given} is no list; write one, as in [a, b]",
+    "too_long": "{actual_length} entries are too many; write at most {max_length}",
+    "too_short": "an empty list; write at least {min_length} entry",
+    "bool_type": "{given} is not true or false; write one of them",
+    "int_type": "{given} is no whole number; write one such as 8",
+}
 _STEPS = {"{": 1, "[": 1, "}": -1, "]": -1}
 _YAML = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n|---[ \t]*\n)*[ \t]*(?:- |[A-Za-z][A-Za-z0-9._/+-]*[ \t]*:(?:[ \t\n]|\Z))")
 
@@ -70,6 +79,16 @@ def read_yaml_text(text: str) -> DocumentText:
         raise InvalidRequirement(str(error)) from None
 
 
+def line_of(document: DocumentText, path: str) -> int | None:
+    """The line of a path; what holds for all choices is found where it stands, beside or above them."""
+    line, beside = document.line_of(path), re.sub(r"^choices\[[0-9]+\]\.", "", path)
+    if beside == path or line != document.line_of(path.removesuffix(beside).rstrip(".")):
+        return line
+    top = document.line_of("")
+    found = (document.line_of(start + beside) for start in ("", "need.", "accelerators.", "accelerators.need."))
+    return next((there for there in found if there != top), line)
+
+
 def explain(errors: Sequence[Mapping[str, object]], known_keys: Sequence[str]) -> tuple[str, str]:
     """Says what a model found wrong first: where, and in one sentence what.
 
@@ -88,6 +107,9 @@ def explain(errors: Sequence[Mapping[str, object]], known_keys: Sequence[str]) -
         return inner.path, inner.message
     if first["type"] == "extra_forbidden":
         return path, unknown_key(str(steps[-1]), known_keys)
+    if first["type"] in _PLAINLY:
+        numbers = context if isinstance(context, Mapping) else {}
+        return path, _PLAINLY[str(first["type"])].format(given=quoted(str(first.get("input"))), **numbers)
     return path, f"{str(first['msg']).removeprefix('Value error, ')}{_given(first)}"
 
 

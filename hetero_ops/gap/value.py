@@ -12,6 +12,7 @@ from hetero_ops.units import format_duration, format_milli, parse_duration, pars
 MAX_TFLOPS = 1_000_000_000.0
 MAX_NODES = 4096
 MAX_COUNT = 65536
+MAX_NAMES = 16
 _WHOLE_MILLI = 1000
 _MILLI_PER_PERCENT_MILLI = 100
 

@@ -87,7 +87,7 @@ def _read_comparison(match: re.Match[str], position: int) -> tuple[str, str, obj
 
 def _read_bare_precision(text: str, position: int) -> tuple[str, str, object]:
     if text.partition(":")[0] not in PRECISIONS:
-        raise _stray(text, position) if _STRAY.fullmatch(text) else _unknown(text.partition(":")[0], position)
+        raise _stray(text, position) if _STRAY.fullmatch(text) else _unknown(text.partition(":")[0] or text, position)
     try:
         read = read_precision(text)
     except ValueError as error:

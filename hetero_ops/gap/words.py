@@ -59,4 +59,17 @@ MEMORY_KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
 SHARE_MODES: tuple[ShareMode, ...] = get_args(ShareMode)
 NUMA_WORDS: tuple[NumaWord, ...] = get_args(NumaWord)
 STEP_KINDS: tuple[StepKind, ...] = get_args(StepKind)
+BITS: dict[PrecisionWord, int] = {
+    "fp64": 64,
+    "fp32": 32,
+    "tf32": 32,
+    "bf16": 16,
+    "fp16": 16,
+    "fp8": 8,
+    "fp6": 6,
+    "fp4": 4,
+    "int8": 8,
+    "int4": 4,
+}
+"""Storage of one weight. TF32 is a way to multiply; its numbers are stored as FP32."""
 BATCH_WORDS: tuple[BatchWord, ...] = get_args(BatchWord)

@@ -128,6 +128,9 @@ REFUSED = [
     ("gpu slo=jitter:2ms", "'jitter:2ms' is no target"),
     ("gpu min_score=0", "'0' is no score"),
     ("gpu min_score=101", "'101' is no score"),
+    ("gpu :8", "unknown word ':8' at character 5"),
+    ("A100:80GB:0.5", "the share alone has the memory of the largest device allowed"),
+    ("gpu quant=int4 min_precision=int8", "quant=int4 is below min_precision=int8"),
     ("gpu label=rack", "'rack' is no label; write KEY:VALUE"),
     ("gpu label=rack:a,rack:b", "each key once"),
     ("gpu data=", "'' is no list"),
@@ -180,8 +183,9 @@ REFUSED = [
     ("g" * 2_000_000, "too long; write at most 4096 characters"),
     ("{" * 2_000_000, "too long; write at most 65536 characters"),
     ('{"' + "\\" * 65_000, "not JSON"),
-    (",".join(f"a{number}" for number in range(17)), "at most 16 items"),
-    ("a," * 2000, "empty name at character 4001"),
+    (",".join(f"a{number}" for number in range(17)), "17 names at character 1 are too many; write at most 16"),
+    ("a,b,", "empty name at character 5"),
+    ("a," * 2000, "2001 names at character 1 are too many"),
     ("gpu " + "x" * 4000, "unknown word"),
 ]
 

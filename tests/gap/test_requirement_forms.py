@@ -142,6 +142,15 @@ SAME = [
     ("gpu", {"class": "gpu", "confidential": False}),
     ("gpu:8 >=80GB fp8 fabric", {"class": "gpu", "count": 8, "need": ">=80GB fp8 fabric"}),
     ("tier-a:8", {"tier": "a", "count": 8}),
+    ("gpu:nvidia:8", {"class": "GPU", "vendor": "NVIDIA", "count": 8}),
+    ("gpu:0.5", {"gpu": 0.5}),
+    ("gpu:8 wait=30m", {"gpu": 8, "wait": "30m"}),
+    ("gpu:nvidia:8", {"limits": {"nvidia.com/gpu": 8}, "requests": {"nvidia.com/gpu": "8", "cpu": 4}}),
+    ("H100:8 | gpu:amd:8", [{"H100": 8}, {"amd.com/gpu": 8}]),
+    ("H100:8", {8: "H100"}),
+    # A choice that says how many says all of it.
+    ("H100:2 | A100:4..8 | L4:0.5", {"count": "4..8", "choices": ["H100:2", "A100", "L4:0.5"]}),
+    ("A100:8", {"count": 0.5, "choices": [Choice("A100", count=8)]}),
 ]
 
 
@@ -173,11 +182,48 @@ REFUSED = [
     ({"resources": 8}, "resources"),
     ({"choices": 3}, "choices: '3' is no list"),
     ({}, "nothing is asked for"),
+    ({"class": "gpu", "wiat": None}, "wiat: unknown key 'wiat'"),
+    ({"class": "gpu", "checkpont": {}}, "unknown key 'checkpont'; did you mean 'checkpoint'?"),
+    ({"class": "gpu", "checkpoint": {"dri": "x"}}, "checkpoint.dri: unknown key 'dri'; did you mean 'dir'?"),
+    (
+        {"class": "gpu", "degrade": {"max_wiat": "2h"}},
+        "degrade.max_wiat: unknown key 'max_wiat'; did you mean 'max_wait'?",
+    ),
+    ({"class": "gpu", "degrade": {"slo_relax": {"latncy": 1.1}}}, "'latency' or 'throughput', not 'latncy'"),
+    ({"class": "gpu", "footprint": {"weights": "9GB", "activations": 2}}, "footprint.activations: '2' is not a memory"),
+    ({"class": "gpu", "count": float("inf")}, "count: inf is no share of one device"),
+    ({"class": "gpu", "count": float("nan")}, "count: nan is no share of one device"),
+    ({"class": "gpu", "count": 8.0}, "count: 8.0 is no share of one device; write a whole number"),
+    ('{"class": "gpu", "count": 1e999}', "count: inf is no share"),
+    ({"class": "gpu", "share": float("inf")}, "share: inf is no share"),
+    ({"class": "gpu", "count": "amd"}, "count: 'amd' is no count; write 8, 4..8"),
+    ({"class": "gpu", "memory": "H100"}, "memory: 'H100' is no memory size; write >=80GB"),
+    ({"class": "gpu", "memory": "80GB:8"}, "memory: '80GB:8' is no memory size"),
+    ({"class": "gpu", "memory": 80}, "memory: '80' is no memory size"),
+    ({"class": "gpu", "vendor": "nvdia"}, "vendor: 'nvdia' is none of nvidia, amd"),
+    ({"class": "gpu", "driver": 580.10}, "driver: 580.1 may have lost a zero"),
+    ({"class": "gpu", "labels": {"is-gpu": True}}, "labels: True is not text or a number"),
+    ({"class": "gpu", "labels": {"a": "b,c:d"}}, "labels: 'b,c:d' holds a comma"),
+    ({"class": "gpu", "topology": {"nic": []}}, "topology.nic: [] is none of same-root, any"),
+    ({"class": "gpu", "is_confidential": 1}, "is_confidential: '1' is not true or false"),
+    ({"class": "gpu", "preemptible": "yes"}, "preemptible: 'yes' is not true or false"),
+    ({"class": "gpu", "compute_floor_tflops": True}, "compute_floor_tflops: "),
+    ({"class": "gpu", "args": "--x"}, "args: '--x' is no list; write one, as in [a, b]"),
+    ({"class": "gpu", "count": "4..8", "parallel": {"tp": 4}}, "parallel ranks fix the count"),
+    ({"class": "gpu", "share": {"mode": "mps", "isolation": "hard"}}, "mps has no hard isolation; write share=mig"),
+    ({"nvidia.com/gpu": True}, "nvidia.com/gpu: True is no count"),
+    ({"accelerators": 8}, "accelerators: 8 says how many but not of what"),
+    ({"limits": {"nvidia.com/gpu": 8}, "requests": {"nvidia.com/gpu": 4}}, "requests.nvidia.com/gpu: 4 differs from"),
+    ({"choices": [{"H100": 8, "A100": 8}]}, "choices[0]: several choices in one entry"),
     ([], "choices"),
     ([["H100"]], "choices[0]"),
     ({"nvidia.com/gpumem": 8}, "is no resource key that names devices"),
     ("choices:\n  - models: [H100]\n  - modles: [A100]\n", "line 3: choices[1].modles: unknown key 'modles'"),
     ("accelerators:\n  count: 8\n  need: {memory: 80GB+}\n  choices:\n    - H100\n    - A100 fp9\n", "line 6: "),
+    ("class: gpu\ncount: 0\n", "line 2: choices[0].count"),
+    ("need:\n  memory: 80GB+\n  vendor: nvdia\nclass: gpu\n", "line 3: need.vendor"),
+    ("- H100\n- {models: [A100], bogus: 1}\n", "line 2: [1].bogus: unknown key"),
+    ('ordered:\n  - {accelerators: "H100:8"}\n  - {accelerators: "H100:x:y"}\n', "line 3: ordered[1].accelerators: "),
     ("count: [", "this is not YAML"),
     ("count: 1\ncount: 2\n", "count"),
 ]
@@ -189,6 +235,32 @@ def test_a_wrong_form_is_refused_with_its_place(form: Any, message: str) -> None
         Requirement.parse(form)
     assert message in str(refused.value)
     assert len(str(refused.value)) < 300
+
+
+HUGE: list[Any] = [
+    {"choices": ["H100"] * 100_000},
+    {f"model{number}": 1 for number in range(100_000)},
+    {"models": [f"H{number}" for number in range(100_000)]},
+]
+
+
+@pytest.mark.parametrize("form", HUGE)
+def test_what_is_far_too_much_is_refused_without_reading_all_of_it(form: Any) -> None:
+    with pytest.raises(InvalidRequirement, match="too many"):
+        Requirement.parse(form)
+
+
+def test_what_holds_itself_is_refused() -> None:
+    within: dict[str, Any] = {}
+    within["accelerators"] = within
+    with pytest.raises(InvalidRequirement, match="nested too deeply"):
+        Requirement.parse(within)
+
+
+def test_a_requirement_whose_text_nobody_could_read_has_none() -> None:
+    requirement = Requirement.parse({"class": "gpu", "args": ["x" * 100] * 1000})
+    with pytest.raises(InvalidRequirement, match="too long; write at most 65536"):
+        str(requirement)
 
 
 def test_the_path_of_a_mistake_can_be_read_by_programs() -> None:

@@ -116,6 +116,11 @@ def choices(draw: st.DrawFn) -> Choice:
     floor, ceiling = draw(MEMORY_MIB), draw(MEMORY_MIB)
     if floor is not None and ceiling is not None and floor > ceiling:
         floor, ceiling = ceiling, floor
+    more = draw(MORE)
+    if more.get("share_mode") in {"mps", "time-slice"}:
+        more.pop("isolation", None)
+    if more.get("quantize") and more.get("least_precision"):
+        more["least_precision"] = more["quantize"]
     return Choice.model_validate(
         {
             "names": names,
@@ -124,7 +129,7 @@ def choices(draw: st.DrawFn) -> Choice:
             "count": 1 if is_share else draw(st.integers(1, 65536)),
             "share_milli": draw(st.integers(1, 999)) if is_share else 1000,
             "memory_floor_mib": floor,
-            "memory_ceiling_mib": ceiling,
+            "memory_ceiling_mib": None if is_share else ceiling,
             "usable_floor_mib": draw(MEMORY_MIB),
             "precisions": [
                 Precision(word=word, support=draw(st.sampled_from(ASKED_SUPPORTS)))
@@ -134,7 +139,7 @@ def choices(draw: st.DrawFn) -> Choice:
             "link_floor_mbps": None if has_no_link else draw(BANDWIDTH_MBPS),
             "compute_floor_tflops": draw(TFLOPS),
             "bandwidth_floor_mbps": draw(BANDWIDTH_MBPS),
-            **draw(MORE),
+            **more,
         }
     )
 
