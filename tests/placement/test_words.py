@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from hetero_ops.errors import InvalidDocument, InvalidRequirement
+from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.requirement import AnyRequirement
+from hetero_ops.gap.words import PrecisionWord
 from hetero_ops.placement.decision import Placement
 from hetero_ops.placement.fleet import Fleet
 
@@ -134,6 +136,30 @@ def test_a_range_takes_as_many_as_there_are(asked: str, granted: int) -> None:
     assert (decision.verdict, len(decision.devices)) == ("placed", granted)
 
 
+def test_a_range_finds_the_only_count_that_a_whole_node_has() -> None:
+    decision = fleet().place("TPU-v5e:2..16")
+    assert (decision.verdict, len(decision.devices)) == ("placed", 4)
+
+
+def test_a_range_is_as_large_as_a_floor_of_speed_needs() -> None:
+    slow: JSON = {"name": "slow", "devices": [{"sku": "A100-SXM4-80GB", "count": 16}]}
+    assert len(fleet(slow).place("H100:4 | A100:4..16 perf>=0.9").devices) == 16
+
+
+def test_a_range_is_only_as_large_as_its_score_is_good() -> None:
+    islands: JSON = {"sku": "A100-SXM4-80GB", "count": 8, "islands": [[0, 1, 2, 3], [4, 5, 6, 7]]}
+    decision = fleet({"name": "two", "devices": [islands]}).place("A100:4..8 min_score=85")
+    assert (decision.verdict, len(decision.devices)) == ("placed", 4)
+
+
+def test_a_node_of_two_kinds_is_refused_when_neither_has_all_that_is_asked() -> None:
+    whole: JSON = {"sku": "TPU-v5e", "count": 8, "numa": [0] * 8}
+    split: JSON = {"sku": "H100-SXM5-80GB", "count": 4, "numa": [0, 0, 1, 1]}
+    both = fleet({"name": "both", "devices": [whole, split]})
+    assert codes("accel:4 numa=require", both) == {"both": "NUMA_SPLIT"}
+    assert both.place("accel:4").nodes == ["both"]
+
+
 def test_a_range_that_nothing_meets_is_refused_by_its_lower_end() -> None:
     told = json.loads(fleet().place("H100:9..12").to_json())
     assert {(reason["code"], reason["want"]) for reason in told["reasons"]} >= {("COUNT_SHORT", 9)}
@@ -149,6 +175,44 @@ def test_relative_speed_is_a_floor_for_later_choices() -> None:
     assert odd.place("H100:99 | XPU-1 perf>=0.9").nodes == ["odd"]
     strict: JSON = {"choices": ["H100:99", "XPU-1 perf>=0.9"], "degrade": {"on_unknown_perf": "reject"}}
     assert codes(strict, odd)["odd"] == "PERF_UNKNOWN"
+
+
+SLOW: JSON = {"name": "slow", "devices": [{"sku": "A100-SXM4-80GB", "count": 4}]}
+
+
+def relative_speed(requirement: str) -> float:
+    performance = json.loads(fleet(SLOW).place(requirement).to_json())["performance"]
+    assert performance["source"] == "roofline"
+    return float(performance["ratio"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "first_in", "granted_in"),
+    [
+        ("H100:4 bf16 | A100:4 quant=int8", "bf16", "int8"),  # what quantizing gains
+        ("H100:4 | A100:4 quant=int8", "bf16", "int8"),
+        ("H100:4 fp8 | A100:4 bf16", "fp8", "bf16"),
+        ("H100:4 fp8 | A100:4", "fp8", "bf16"),
+    ],
+)
+def test_relative_speed_is_that_of_each_choice_in_its_own_precision(
+    asked: str, first_in: PrecisionWord, granted_in: PrecisionWord
+) -> None:
+    catalog = Catalog.builtin()
+    first = max(profile.achieved_tflops(first_in) or 0 for profile in catalog.resolve("H100"))
+    granted = catalog["A100-SXM4-80GB"].achieved_tflops(granted_in)
+    assert granted is not None
+    assert relative_speed(asked) == pytest.approx(granted / first, abs=1e-4)
+
+
+def test_relative_speed_to_a_partition_is_that_to_its_part_of_the_device() -> None:
+    whole = relative_speed("H100 | A100")
+    assert relative_speed("H100/1g.10gb | A100") == pytest.approx(7 * whole, rel=0.01)
+
+
+def test_nothing_is_known_of_the_relative_speed_of_an_opaque_device() -> None:
+    decision = fleet(NODES[4]).place("H100:4 | TPU-v5e:4 perf>=0.9")
+    assert json.loads(decision.to_json())["performance"] == {"ratio": None, "source": "unknown"}
 
 
 def test_a_quantized_choice_asks_for_its_target_precision_and_memory() -> None:

@@ -116,7 +116,13 @@ def _shortage(
         return Misfit("NOT_ONE_ISLAND", island, count)
     if most < count:
         return Misfit("COUNT_SHORT", most, count)
-    return _whole_nodes(fitting, usable, count) or _one_numa_node(usable, choice) or _host_shortage(cpu, memory, choice)
+    offered = _offered(fitting, usable, count)
+    if _largest(device.kind for device in offered) < count:
+        return Misfit("SHARING_FORBIDDEN", _largest(device.kind for device in fitting), count)
+    island = _largest((device.kind, device.island) for device in offered if device.island is not None)
+    if is_linked and island < count:
+        return Misfit("NOT_ONE_ISLAND", island, count)
+    return _one_numa_node(offered, choice) or _host_shortage(cpu, memory, choice)
 
 
 def _host_shortage(cpu: int | None, memory: int | None, choice: JSON) -> Misfit | None:
@@ -127,19 +133,14 @@ def _host_shortage(cpu: int | None, memory: int | None, choice: JSON) -> Misfit 
     return None
 
 
-def _whole_nodes(fitting: list[Device], usable: list[Device], count: int) -> Misfit | None:
-    """Devices that are handed out by whole nodes: all of a kind, or none."""
-    opaque = {device.kind for device in fitting if device.profile.get("is_opaque")}
-    if not opaque:
-        return None
+def _offered(fitting: list[Device], usable: list[Device], count: int) -> list[Device]:
+    """Usable devices; those that are handed out by whole nodes only where all of a kind are asked and usable."""
 
-    def serves(kind: object) -> bool:
+    def is_whole(kind: object) -> bool:
         free, all_of_it = (sum(device.kind == kind for device in devices) for devices in (usable, fitting))
-        return free == all_of_it == count if kind in opaque else free >= count
+        return free == all_of_it == count
 
-    if any(serves(device.kind) for device in fitting):
-        return None
-    return Misfit("SHARING_FORBIDDEN", _largest(device.kind for device in fitting), count)
+    return [device for device in usable if not device.profile.get("is_opaque") or is_whole(device.kind)]
 
 
 def _one_numa_node(usable: list[Device], choice: JSON) -> Misfit | None:

@@ -256,6 +256,9 @@ def choices(draw: st.DrawFn, plain: tuple[str, ...] = _NAMES) -> Choice:
     fields |= draw(_AMOUNT)
     if "share_milli" in fields:
         fields.pop("link_floor_mbps", None)
+        fields.pop("memory_ceiling_mib", None)  # with a floor on the share, hardly ever both
+    if fields.get("isolation") == "hard" and fields.get("share_mode") in {"mps", "time-slice"}:
+        del fields["isolation"]
     return Choice(**fields)
 
 

@@ -70,7 +70,7 @@ pub fn explain(fleet: &Fleet, request: &Request, question: &Question) -> Result<
 }
 
 fn report(fleet: &Fleet, request: &Request, index: usize, question: &Question) -> ChoiceReport {
-    let choice = &largest_that_fits(fleet, request, index);
+    let choice = &largest_that_fits(fleet, request, index, question);
     let fit = filter::kinds_of(fleet, request, index, choice);
     let candidates: Vec<Scored> = best_of_each(fleet, choice, &fit, question)
         .iter()

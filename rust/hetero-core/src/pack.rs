@@ -4,8 +4,8 @@
 //! how many of each such group to take; of a group the lowest ids go first.
 
 use crate::device::Device;
-use crate::filter::Misfit;
-use crate::inventory::{Inventory, Node, Run};
+use crate::filter::{Misfit, only_whole};
+use crate::inventory::{Inventory, Node};
 use crate::request::Choice;
 
 /// Options per node at most, and fewer for steps of many devices, whose options cost more to score. Reached only by nodes
@@ -37,9 +37,10 @@ pub fn for_each_option(
     let runs = if one_island { &node.islands } else { &node.kinds };
     let mut left = (MAX_PAIRS / (count * count)).clamp(1, MAX_OPTIONS);
     let mut picked = Vec::with_capacity(count);
-    let is_offered = |run: &Run| !inventory.kinds[run.kind.at()].is_opaque() || run.devices.len() == count;
-    for run in runs.iter().filter(|run| fit[run.kind.at()].is_none() && is_offered(run)) {
-        let usable = run.devices.clone().filter(|&at| free_milli[at] >= choice.share_milli);
+    let is_usable = |at: usize| free_milli[at] >= choice.share_milli;
+    let offered = only_whole(inventory, node, choice, fit, is_usable);
+    for run in runs.iter().filter(|run| offered[run.kind.at()].is_none()) {
+        let usable = run.devices.clone().filter(|&at| is_usable(at));
         let groups = interchangeable(&inventory.devices, usable, free_milli);
         take(&groups, count, usize::MAX, &mut picked, &mut left, &mut each);
     }

@@ -97,7 +97,7 @@ impl Best {
 pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<Decision> {
     let mut reasons = Vec::new();
     for index in 0..request.choices.len() {
-        let choice = &largest_that_fits(fleet, request, index);
+        let choice = &largest_that_fits(fleet, request, index, question);
         match best_of_fleet(fleet, request, index, choice, question) {
             Some(best) if best.is_good(choice) => {
                 let placement = placement(fleet, request, question, index, choice, &best, reasons);
@@ -125,21 +125,28 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
     })))
 }
 
-/// The choice with the most devices of its range that fit somewhere now; with the fewest when none does.
+/// The choice with the most devices of its range that fit somewhere now, with the score that is asked; with the fewest
+/// when none do.
 ///
-/// Whatever fits many devices fits fewer, so the range is halved.
-pub(crate) fn largest_that_fits<'a>(fleet: &Fleet, request: &'a Request, index: usize) -> Cow<'a, Choice> {
+/// Every count is tried: whole nodes and a floor of speed can fit many devices and not fewer.
+pub(crate) fn largest_that_fits<'a>(
+    fleet: &Fleet,
+    request: &'a Request,
+    index: usize,
+    question: &Question,
+) -> Cow<'a, Choice> {
     let choice = &request.choices[index];
-    let Some(most) = choice.count_ceiling else {
+    let Some(ceiling) = choice.count_ceiling else {
         return Cow::Borrowed(choice);
     };
-    let (mut low, mut high) = (choice.count, most + 1);
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        let is_possible = fits(fleet, request, index, &choice.with_count(middle));
-        *if is_possible { &mut low } else { &mut high } = middle;
-    }
-    Cow::Owned(choice.with_count(low))
+    let is_good = |tried: &Choice| {
+        let best = || best_of_fleet(fleet, request, index, tried, question);
+        fits(fleet, request, index, tried) && (tried.min_score.is_none() || best().is_some_and(|b| b.is_good(tried)))
+    };
+    let largest_run = fleet.inventory().nodes.iter().flat_map(|node| &node.kinds).map(|run| run.devices.len()).max();
+    let most = u32::try_from(largest_run.unwrap_or(0)).unwrap_or(u32::MAX).min(ceiling);
+    let tried = (choice.count + 1..=most).rev().map(|count| choice.with_count(count)).find(is_good);
+    Cow::Owned(tried.unwrap_or_else(|| choice.with_count(choice.count)))
 }
 
 /// The best candidate of all nodes; one node stands for all that are in the same state.

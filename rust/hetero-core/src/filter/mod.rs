@@ -193,12 +193,22 @@ fn short<F: Fn(usize) -> u16>(
         if most < u64::from(choice.count) {
             return Some(Misfit::numbers(Code::CountShort, Some(most), u64::from(choice.count)));
         }
-        if let Some(misfit) = opaque_short(inventory, node, choice, fit, usable) {
-            return Some(misfit);
+        let offered = &only_whole(inventory, node, choice, fit, usable);
+        if most_devices(&node.kinds, offered, usable) < u64::from(choice.count) {
+            let fitting = node.kinds.iter().filter(|run| fit[run.kind.at()].is_none());
+            let all = fitting.map(|run| run.devices.len() as u64).max();
+            return Some(Misfit::numbers(Code::SharingForbidden, all, u64::from(choice.count)));
+        }
+        let is_linked = choice.count > 1 && choice.link.is_some();
+        if is_linked {
+            let island = most_devices(&node.islands, offered, usable);
+            if island < u64::from(choice.count) {
+                return Some(Misfit::numbers(Code::NotOneIsland, Some(island), u64::from(choice.count)));
+            }
         }
         if choice.one_numa_node {
-            let runs = if choice.count > 1 && choice.link.is_some() { &node.islands } else { &node.kinds };
-            let together = most_on_one_numa_node(inventory, runs, fit, usable);
+            let runs = if is_linked { &node.islands } else { &node.kinds };
+            let together = most_on_one_numa_node(inventory, runs, offered, usable);
             if together < u64::from(choice.count) {
                 return Some(Misfit::numbers(Code::NumaSplit, Some(together), u64::from(choice.count)));
             }
@@ -231,28 +241,21 @@ fn most_on_one_numa_node(
     fullest.max().unwrap_or(0) as u64
 }
 
-/// Devices that are handed out by whole nodes: all of a kind, or none.
-fn opaque_short(
+/// The verdict on the kinds without those that are handed out by whole nodes, all of a kind or none, and cannot be.
+pub(crate) fn only_whole<'a>(
     inventory: &Inventory,
     node: &Node,
     choice: &Choice,
-    fit: &[Option<Misfit>],
+    fit: &'a [Option<Misfit>],
     usable: impl Fn(usize) -> bool + Copy,
-) -> Option<Misfit> {
-    let fitting = || node.kinds.iter().filter(|run| fit[run.kind.at()].is_none());
+) -> Cow<'a, [Option<Misfit>]> {
     let is_whole = |run: &Run| run.devices.len() == choice.count as usize && run.devices.clone().all(usable);
-    let serves = |run: &Run| {
-        if inventory.kinds[run.kind.at()].is_opaque() {
-            is_whole(run)
-        } else {
-            run.devices.clone().filter(|&at| usable(at)).count() >= choice.count as usize
-        }
-    };
-    if fitting().all(|run| !inventory.kinds[run.kind.at()].is_opaque()) || fitting().any(serves) {
-        return None;
+    let is_opaque = |run: &Run| fit[run.kind.at()].is_none() && inventory.kinds[run.kind.at()].is_opaque();
+    let mut offered = Cow::Borrowed(fit);
+    for run in node.kinds.iter().filter(|run| is_opaque(run) && !is_whole(run)) {
+        offered.to_mut()[run.kind.at()] = Some(Misfit::of(Code::SharingForbidden));
     }
-    let all = fitting().map(|run| run.devices.len() as u64).max();
-    Some(Misfit::numbers(Code::SharingForbidden, all, u64::from(choice.count)))
+    offered
 }
 
 fn host_short(choice: &Choice, cpu_milli: Option<u64>, memory_mib: Option<u64>) -> Option<Misfit> {

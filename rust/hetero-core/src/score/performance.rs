@@ -4,9 +4,10 @@ use crate::affinity;
 use crate::decision::Performance;
 use crate::fleet::Fleet;
 use crate::kind::Kind;
-use crate::profile::Profiles;
+use crate::profile::{Profile, Profiles};
 use crate::request::{Choice, Name};
 use crate::score::{Candidate, Policy, round, saturating};
+use crate::units::WHOLE_MILLI;
 
 /// Dense BF16 peak of the reference device, H100-SXM5-80GB, TFLOPS.
 const REFERENCE_TFLOPS: f64 = 989.4;
@@ -79,19 +80,37 @@ pub(crate) fn relative(fleet: &Fleet, first: &Choice, granted: &Choice, candidat
 
 /// Speed of a choice on a kind of device, relative to the first choice, by the compute roof: count x peak x efficiency.
 ///
-/// The yardstick is the fastest model that the first choice names. The precision is the first one asked; bf16, else
-/// fp16, where none is. Unknown stays unknown.
+/// The yardstick is the fastest model or partition that the first choice names. Each choice runs in its own precision,
+/// the first one that it asks: that is what quantizing gains. A choice that asks none runs in bf16, else fp16. Unknown
+/// stays unknown, and the rates of an opaque device tell nothing.
 pub(crate) fn ratio(profiles: &Profiles, first: &Choice, granted: &Choice, kind: &Kind) -> Option<f64> {
-    let words: &[&str] = if granted.precisions.is_empty() { &["bf16", "fp16"] } else { &[granted.rate_precision()] };
-    words.iter().find_map(|word| {
-        let yardstick = fastest(profiles, &first.names, word)? * roof_share(first);
-        Some(kind.achieved_tflops(word)? * roof_share(granted) / yardstick)
+    if kind.is_opaque() {
+        return None;
+    }
+    ["bf16", "fp16"].iter().find_map(|free| {
+        let yardstick = fastest(profiles, &first.names, word(first, free))? * roof_share(first);
+        Some(kind.achieved_tflops(word(granted, free))? * roof_share(granted) / yardstick)
     })
 }
 
+fn word<'a>(choice: &'a Choice, free: &'a str) -> &'a str {
+    choice.precisions.first().map_or(free, |need| need.word.as_str())
+}
+
 fn fastest(profiles: &Profiles, names: &[Name], word: &str) -> Option<f64> {
-    let profiles = names.iter().flat_map(|name| &name.skus).filter_map(|sku| profiles.get(sku));
-    profiles.filter_map(|profile| profile.achieved_tflops(word)).max_by(f64::total_cmp)
+    let named = names.iter().flat_map(|name| name.skus.iter().map(move |sku| (name, sku)));
+    let rates = named.filter_map(|(name, sku)| {
+        let profile = profiles.get(sku).filter(|profile| !profile.is_opaque)?;
+        Some(profile.achieved_tflops(word)? * part(profile, name.partition.as_deref())?)
+    });
+    rates.max_by(f64::total_cmp)
+}
+
+/// Part of a device's compute units that a partition has; all of them without one.
+fn part(profile: &Profile, partition: Option<&str>) -> Option<f64> {
+    let Some(partition) = partition else { return Some(1.0) };
+    let cut = profile.partitions.iter().find(|cut| cut.name == partition)?;
+    Some(f64::from(cut.compute_milli?) / f64::from(WHOLE_MILLI))
 }
 
 fn roof_share(choice: &Choice) -> f64 {

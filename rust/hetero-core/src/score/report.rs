@@ -64,7 +64,7 @@ pub struct ScoreReport {
 /// the candidates of all choices.
 pub fn report(fleet: &Fleet, request: &Request, question: &Question) -> ScoreReport {
     let choices: Vec<Cow<'_, Choice>> =
-        (0..request.choices.len()).map(|index| largest_that_fits(fleet, request, index)).collect();
+        (0..request.choices.len()).map(|index| largest_that_fits(fleet, request, index, question)).collect();
     let mut ranked: Vec<(usize, Best)> = Vec::new();
     let (mut reasons, mut kinds) = (Vec::new(), Vec::new());
     for (index, choice) in choices.iter().enumerate() {
