@@ -130,6 +130,28 @@ def test_nodes_alike_but_for_their_labels_are_told_apart() -> None:
     assert explained["stages"] == {"nodes": 3, "possible": 1, "candidates": 1}
 
 
+@pytest.mark.parametrize(
+    "moved",
+    [
+        {"region": "us-east"},
+        {"tags": {"compliance": ["gdpr"]}},
+        {"tags": {"data": ["s3://a"]}},
+        {"labels": {"rack": "r9"}},
+    ],
+)
+def test_a_node_in_another_place_makes_another_question(moved: JSON) -> None:
+    node: JSON = {"name": "edge", "devices": [{"sku": "L4", "count": 2}]}
+    there = fleet(node | moved) if "labels" in moved else fleet(node, **moved)
+    trace = [json.loads(on.place("L4").to_json())["trace_id"] for on in (fleet(node), there)]
+    assert trace[0] != trace[1]
+
+
+def test_libraries_and_networks_of_one_name_are_told_apart() -> None:
+    a: JSON = {"name": "a", "runtime": ["rdma"], "devices": [{"sku": "L4", "count": 1}]}
+    b: JSON = {"name": "b", "rdma": ["rdma"], "devices": [{"sku": "L4", "count": 1}]}
+    assert fleet(a, b).place("L4 rdma").nodes == ["b"]
+
+
 @pytest.mark.parametrize(("asked", "granted"), [("gpu:2..6 >=80GB", 6), ("H100:4..99", 8), ("L4:1..9", 2)])
 def test_a_range_takes_as_many_as_there_are(asked: str, granted: int) -> None:
     decision = fleet().place(asked)

@@ -59,7 +59,7 @@ pub struct Node {
     pub power_budget_mw: Option<u64>,
     /// Of everything a decision may depend on, but names.
     pub digest: Digest,
-    /// Of the names of its devices.
+    /// Of the names of its devices, and of its place.
     pub names_digest: Digest,
 }
 
@@ -197,7 +197,9 @@ impl Inventory {
 
     fn names_digest(&self, node: &Node) -> Digest {
         let devices = self.devices[node.devices.clone()].iter();
-        devices.fold(Hasher::new("names"), |hasher, device| hasher.text(device.uuid.as_deref().unwrap_or(""))).finish()
+        let named = Hasher::new("names").number(devices.len() as u64);
+        let named = devices.fold(named, |hasher, device| hasher.text(device.uuid.as_deref().unwrap_or("")));
+        node.site.placed(named).finish()
     }
 
     fn free_capacity(&mut self, sorted: &[NamedNode<'_>]) -> Result<Capacity> {

@@ -62,12 +62,28 @@ impl Site {
 
     /// Adds to a digest what a decision may depend on, but the place: nodes that differ in it only are told apart by it.
     pub fn digested(&self, mut hasher: Hasher) -> Hasher {
+        hasher = hasher.number(self.drivers.len() as u64);
         for (vendor, version) in &self.drivers {
-            hasher = version.iter().fold(hasher.text(vendor), |hasher, &part| hasher.number(part));
+            hasher = hasher.text(vendor).number(version.len() as u64);
+            hasher = version.iter().fold(hasher, |hasher, &part| hasher.number(part));
         }
-        hasher = self.runtime.iter().chain(&self.rdma).fold(hasher, |hasher, name| hasher.text(name));
+        hasher = texts(texts(hasher, &self.runtime), &self.rdma).number(self.prices_milli.len() as u64);
         self.prices_milli.iter().fold(hasher, |hasher, (sku, &price)| hasher.text(sku).number(price))
     }
+
+    /// Adds the place, which names of nodes do not tell: a node that moved is another answer to the same question.
+    pub fn placed(&self, mut hasher: Hasher) -> Hasher {
+        hasher = hasher.text(self.region.as_deref().unwrap_or(""));
+        hasher = texts(texts(hasher, &self.compliance), &self.data);
+        let mut labels: Vec<_> = self.labels.iter().collect();
+        labels.sort();
+        labels.into_iter().fold(hasher, |hasher, (key, value)| hasher.text(key).text(value))
+    }
+}
+
+/// Adds a list with its length, so that two lists in a row are told apart.
+fn texts(hasher: Hasher, list: &[String]) -> Hasher {
+    list.iter().fold(hasher.number(list.len() as u64), |hasher, text| hasher.text(text))
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // bounded by the check before

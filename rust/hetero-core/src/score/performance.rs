@@ -98,8 +98,8 @@ fn word<'a>(choice: &'a Choice, free: &'a str) -> &'a str {
 }
 
 fn fastest(profiles: &Profiles, names: &[Name], word: &str) -> Option<f64> {
-    let named = names.iter().flat_map(|name| name.skus.iter().map(move |sku| (name, sku)));
-    let rates = named.filter_map(|(name, sku)| {
+    let pairs = names.iter().flat_map(|name| name.skus.iter().map(move |sku| (name, sku)));
+    let rates = pairs.filter_map(|(name, sku)| {
         let profile = profiles.get(sku).filter(|profile| !profile.is_opaque)?;
         Some(profile.achieved_tflops(word)? * part(profile, name.partition.as_deref())?)
     });
