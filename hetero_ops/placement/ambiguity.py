@@ -7,6 +7,7 @@ from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.choice import Choice
 from hetero_ops.gap.profile import Profile
 from hetero_ops.gap.requirement import Requirement
+from hetero_ops.gap.shorthand import WHOLE_DEVICE_MILLI
 from hetero_ops.units import format_memory
 
 
@@ -25,6 +26,8 @@ def ambiguous_sizes(
     found = []
     for choice in requirement.choices:
         for name in choice.names:
+            if name.partition is not None:
+                continue  # it has a size of its own
             meant = set(catalog.resolve(name.name)) & set(present)
             sizes = sorted({p.memory_mib for p in meant if p.memory_mib is not None and _allows(choice, p.memory_mib)})
             if len(sizes) > 1:
@@ -35,4 +38,4 @@ def ambiguous_sizes(
 
 def _allows(choice: Choice, memory_mib: int) -> bool:
     floor, ceiling = choice.memory_floor_mib or 0, choice.memory_ceiling_mib
-    return floor <= memory_mib and (ceiling is None or memory_mib <= ceiling)
+    return floor * WHOLE_DEVICE_MILLI <= memory_mib * choice.share_milli and (ceiling is None or memory_mib <= ceiling)

@@ -8,6 +8,7 @@ import pytest
 
 from hetero_ops import Catalog, Fleet, InvalidDocument
 from hetero_ops._core import Fleet as CoreFleet
+from hetero_ops.gap.requirement import Requirement
 from hetero_ops.placement.fleet import _profiles
 from tests.placement.sample import document, fleet, node
 
@@ -77,3 +78,14 @@ def longest_pause(work):
         now = time.perf_counter()
         pause, last = max(pause, now - last), now
     return pause / spent[0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_ambiguous"),
+    [("A100", True), ("A100:0.5", True), ("A100:0.5 >=30GB", False), ("A100/1g.10gb", False), ("A100 >=80GB", False)],
+)
+def test_a_name_is_ambiguous_only_among_the_sizes_that_can_serve(asked: str, is_ambiguous: bool):
+    devices = [{"sku": sku, "count": 1} for sku in ("A100-SXM4-40GB", "A100-SXM4-80GB")]
+    clusters = [{"name": "c", "nodes": [{"name": "n", "devices": devices}]}]
+    both = Fleet.from_document({"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": clusters})
+    assert bool(both.warnings(Requirement.parse(asked))) is is_ambiguous
