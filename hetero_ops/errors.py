@@ -52,5 +52,9 @@ class UnknownHold(HeteroOpsError, KeyError):  # noqa: N818
     __str__ = Exception.__str__
 
 
+class OldSpelling(UserWarning):
+    """A word is spelled as it once was. It is read as what is meant."""
+
+
 class StalePlacement(HeteroOpsError):  # noqa: N818
     """A placement names devices that changed since it was made: place again."""

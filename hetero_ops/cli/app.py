@@ -1,5 +1,6 @@
 """The command line as a whole: its commands, and how errors of the package end it."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -61,10 +62,17 @@ _ENDINGS: tuple[tuple[type[HeteroOpsError], str, int], ...] = (
 )
 
 
+def _tell(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning as a line for a person, without the place in our code that gave it."""
+    note(f"hetero-ops: {message}")
+
+
 def run(arguments: Sequence[str]) -> int:
     """Runs one command; returns the exit code. Mistakes of the user end in one clear line, never in a traceback."""
     try:
-        app(list(arguments), prog_name="hetero-ops")
+        with warnings.catch_warnings():
+            warnings.showwarning = _tell
+            app(list(arguments), prog_name="hetero-ops")
     except HeteroOpsError as error:
         prefix, code = next((prefix, code) for kind, prefix, code in _ENDINGS if isinstance(error, kind))
         note(f"hetero-ops: {prefix}{error}")

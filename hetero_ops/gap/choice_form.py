@@ -11,6 +11,7 @@ from typing import Any
 from hetero_ops.gap.dialect import head_of_resource, is_resource_key
 from hetero_ops.gap.grammar import read_shorthand
 from hetero_ops.gap.head import read_head, read_part
+from hetero_ops.gap.old_spelling import OLD_VENDORS, OLD_WORDS, current
 from hetero_ops.gap.value import one_of
 from hetero_ops.gap.word import read_precision
 from hetero_ops.gap.word_table import BARE, BY_KEY
@@ -211,13 +212,17 @@ def _precision(value: object) -> Fields:
 def _link(value: object) -> Fields:
     if isinstance(value, Mapping):
         return _parts(value, {"class": _link, "bandwidth": _word("link")})
-    text = _text(value)
+    text = current(_text(value), OLD_WORDS)
     field, set_to, _ = BARE.get(text, ("", None, ""))
     if field in {"link", "rdma"}:
         return {field: set_to}
     if text[:1] in ">0123456789":
         return _word("link")(text)
     raise ValueError(f"{quoted(text)} is no link; write fabric, nvlink, xgmi or a floor such as >=600GB/s")
+
+
+def _vendor(value: object) -> Fields:
+    return {"vendor": one_of(VENDORS)(current(_text(value), OLD_VENDORS))}
 
 
 def _share(value: object) -> Fields:
@@ -299,7 +304,7 @@ _READERS: dict[str, Callable[[object], Fields]] = {
     "models": _head,
     "model": _head,
     "class": _one_of("accelerator_class", ASKED_CLASSES),
-    "vendor": _one_of("vendor", VENDORS),
+    "vendor": _vendor,
     "tier": lambda value: _head(f"tier-{_text(value)}"),
     "count": _count,
     "memory": _memory,

@@ -12,6 +12,7 @@ from typing import Any
 from hetero_ops.document.field import Field
 from hetero_ops.document.refusal import shown
 from hetero_ops.errors import InvalidDocument
+from hetero_ops.gap.old_spelling import OLD_INTERCONNECTS, OLD_VENDORS, current
 from hetero_ops.gap.partition import Partition
 from hetero_ops.gap.profile import Profile
 from hetero_ops.gap.rates import RATE_COLUMNS
@@ -121,6 +122,9 @@ def _plain(entry: Field) -> dict[str, Any]:
     }
     if entry.get("class").value is not None:
         plain["accelerator_class"] = entry.get("class").value
+    for key, spellings in (("vendor", OLD_VENDORS), ("interconnect", OLD_INTERCONNECTS)):
+        if isinstance(plain.get(key), str):
+            plain[key] = current(plain[key], spellings) or None
     return {key: value for key, value in plain.items() if value is not None}
 
 

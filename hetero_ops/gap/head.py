@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from hetero_ops.errors import InvalidRequirement
 from hetero_ops.gap.dialect import head_of_resource, is_resource_key
+from hetero_ops.gap.old_spelling import OLD_VENDORS, current
 from hetero_ops.gap.value import MAX_COUNT, MAX_NAMES
 from hetero_ops.gap.word import is_word
 from hetero_ops.gap.words import ASKED_CLASSES, VENDORS
@@ -166,7 +167,7 @@ def _read_name(text: str, position: int) -> Fields:
     """Reads `MODEL`, `vendor/MODEL`, `MODEL/PARTITION`, `vendor/MODEL/PARTITION` or `vendor/*`; then `!` or `+`."""
     is_exact = text.endswith("!")
     segments = text.removesuffix("!").split("/")
-    vendor = segments.pop(0).lower() if len(segments) > 1 and segments[0].lower() in VENDORS else None
+    vendor = _vendor(segments.pop(0)) if len(segments) > 1 and _is_vendor(segments[0]) else None
     model, *partitions = segments
     is_or_newer = model.endswith("+") and not partitions and not is_exact
     model = model.removesuffix("+") if is_or_newer else model
@@ -201,6 +202,14 @@ def _check_model(model: str, position: int) -> None:
         )
 
 
+def _is_vendor(word: str) -> bool:
+    return word.lower() in (*VENDORS, *OLD_VENDORS)
+
+
+def _vendor(word: str) -> str:
+    return current(word, OLD_VENDORS).lower()
+
+
 def _similar_vendor(word: str) -> str:
     close = difflib.get_close_matches(word[:20].lower(), VENDORS, n=1)
     return f" such as {close[0]!r}" if close else ""
@@ -212,7 +221,7 @@ _SHAPES: tuple[tuple[Callable[[str], object], str, Callable[[str, int], Fields]]
     (_NUMBER.fullmatch, "count", _read_count),
     (_SIZE.fullmatch, "memory size", _read_size),
     (lambda part: part.lower() in ASKED_CLASSES, "class", lambda word, _: {"accelerator_class": word.lower()}),
-    (lambda part: part.lower() in VENDORS, "vendor", lambda word, _: {"vendor": word.lower()}),
+    (_is_vendor, "vendor", lambda word, _: {"vendor": _vendor(word)}),
     (is_resource_key, "resource key", _read_resource),
     (lambda _: True, "name list", _read_names),
 )

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 
 from hetero_ops.errors import InvalidRequirement
+from hetero_ops.gap.old_spelling import OLD_WORDS, current
 from hetero_ops.gap.word_table import BARE, BY_KEY, WORDS
 from hetero_ops.gap.words import ASKED_SUPPORTS, PRECISIONS
 from hetero_ops.units import quoted
@@ -63,6 +64,7 @@ def _read_word(text: str, position: int) -> tuple[str, str, object]:
     match = _COMPARISON.fullmatch(text)
     if match is not None:
         return _read_comparison(match, position)
+    text = current(text, OLD_WORDS)
     if text in BARE:
         field, value, called = BARE[text]
         return field, called, value

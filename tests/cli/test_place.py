@@ -3,6 +3,7 @@ import os
 import random
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -124,3 +125,12 @@ def test_a_name_of_several_sizes_is_a_warning(command, tmp_path):
     )
     assert "W104 'A100' matches 40GB and 80GB" in command("place", "A100:1", "--fleet", str(file)).err
     assert command("place", "A100:1 >=80GB", "--fleet", str(file)).err == ""
+
+
+def test_an_old_spelling_is_a_line_and_the_answer_the_same(command):
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        old = command("place", "MI300X:8 xflink", "--fleet", MIXED)
+    new = command("place", "MI300X:8 xgmi", "--fleet", MIXED)
+    assert (old.code, old.out) == (new.code, new.out)
+    assert old.err == "hetero-ops: 'xflink' is an old spelling, read as 'xgmi'; write that\n"
