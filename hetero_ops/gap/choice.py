@@ -244,6 +244,8 @@ class Choice(Frozen):
             raise ValueError("a share is of one device; write whole devices, or a count of 1")
         if is_share and self.accelerator_class == "cpu":
             raise ValueError("a share of a cpu; write whole cores, as in cpu:16")
+        if is_share and self.share_mode is None and self.kind == "training":
+            raise ValueError("a training step takes whole devices; write a count, or a share mode such as share=any")
         if is_share and self.share_mode == "exclusive":
             raise ValueError("a share of a device is not exclusive; write a whole device, or another share mode")
         if (is_share or self.accelerator_class == "cpu") and (self.link or self.link_floor_mbps):

@@ -15,6 +15,7 @@ from hetero_ops.gap.unit import REFERENCE_SKU
 from hetero_ops.gap.word_table import BARE, WORDS
 
 _MILLI = 1000
+_INFERENCE_SKU = "L4"
 # The catalog's word for the brand that a link word names.
 _BRAND = {"nvlink": "nvlink", "xgmi": "infinity_fabric"}
 # A choice of the core that asks for nothing.
@@ -188,13 +189,17 @@ def _of_host(choice: Choice) -> dict[str, Any]:
 
 
 def _speed_need(choice: Choice, catalog: Catalog) -> dict[str, Any]:
-    """What is fast enough for a kind of step: training the compute of the reference device, inference its bandwidth."""
+    """What is fast enough for a kind of step.
+
+    Training needs the compute of the reference device. Inference needs the bandwidth of a card that is made for it, so
+    that a small step leaves the islands of large cards whole; one that needs more says so with `bw>=`.
+    """
     reference = catalog[REFERENCE_SKU]
     if choice.kind == "training":
         word = _precisions(choice)[0]["word"] if _precisions(choice) else "bf16"
         return _stated({"compute_need_tflops": getattr(reference.rates, word) or reference.rates.bf16})
     if choice.kind == "inference":
-        return _stated({"bandwidth_need_mbps": reference.bandwidth_mbps})
+        return _stated({"bandwidth_need_mbps": catalog[_INFERENCE_SKU].bandwidth_mbps})
     return {}
 
 

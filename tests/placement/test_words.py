@@ -121,6 +121,23 @@ def test_tags_admit_a_cluster() -> None:
     assert tagged.place("gpu:8 compliance=gdpr data=s3://eu").verdict == "placed"
 
 
+def test_data_and_compliance_keep_a_step_in_their_cluster() -> None:
+    clusters = [
+        {"name": "east", "nodes": [NODES[0]], "tags": {"data": ["us"]}},
+        {"name": "west", "nodes": [NODES[0]], "tags": {"data": ["eu"], "compliance": ["gdpr"]}},
+    ]
+    document = {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": clusters}
+    both, without_west = (Fleet.from_document(document | {"clusters": found}) for found in (clusters, clusters[:1]))
+    for requirement, code in (("H100:8 data=eu", "DATA_LOCALITY"), ("H100:8 compliance=gdpr", "COMPLIANCE")):
+        placed = both.place(requirement)
+        assert isinstance(placed, Placement)
+        assert placed.cluster == "west"
+        both_taken = both.commit(placed)
+        assert both.place(requirement).verdict == "busy"  # east is free, and never a way out
+        both.release(both_taken)
+        assert codes(requirement, without_west) == {"nv": code}
+
+
 def test_nodes_alike_but_for_their_labels_are_told_apart() -> None:
     nodes = [{"name": name, "labels": {"rack": name}, "devices": [{"sku": "L4", "count": 1}]} for name in "abc"]
     racks = fleet(*nodes)
@@ -260,6 +277,23 @@ def test_the_kind_of_step_says_how_much_speed_is_a_gain(kind: str, node: str) ->
     mixed = {"mix": [{"request": "H100:1", "weight": 1}]}
     document = {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": [{"name": "west", "nodes": nodes}]} | mixed
     assert Fleet.from_document(document).place(f"gpu kind={kind}").nodes == [node]
+
+
+@pytest.mark.parametrize("card", ["L4", "T4", "L40S", "H100-PCIE-80GB"])
+def test_inference_leaves_whole_islands_alone(card: str) -> None:
+    island: JSON = {"name": "island", "devices": [H100]}
+    small: JSON = {"name": "small", "devices": [{"sku": card, "count": 4}]}
+    assert fleet(island, small).place("gpu kind=inference").nodes == ["small"]
+    too_slow: JSON = {"name": "slow", "devices": [{"sku": "A2", "count": 4}]}
+    assert fleet(too_slow, small).place("gpu kind=inference").nodes == ["small"]
+
+
+@pytest.mark.parametrize("kind", ["inference", "preprocess", "dev"])
+def test_a_share_goes_to_any_kind_of_step_but_training(kind: str) -> None:
+    assert fleet().place(f"gpu:0.25 kind={kind}").ok
+    with pytest.raises(InvalidRequirement, match="a training step takes whole devices"):
+        fleet().place("gpu:0.25 kind=training")
+    assert fleet().place("gpu:0.25 kind=training share=any").ok
 
 
 NOT_PLACED = ["gpu:16 nodes=2", "gpu units=2.5", {"class": "gpu", "groups": ["npu:2"]}]

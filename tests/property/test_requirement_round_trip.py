@@ -121,6 +121,8 @@ def choices(draw: st.DrawFn) -> Choice:
         more.pop("isolation", None)
     if more.get("quantize") and more.get("least_precision"):
         more["least_precision"] = more["quantize"]
+    if is_share and "share_mode" not in more and more.get("kind") == "training":
+        more["share_mode"] = "any"
     return Choice.model_validate(
         {
             "names": names,
