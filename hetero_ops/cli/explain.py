@@ -13,6 +13,7 @@ from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.meaning import profiles_meant
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.gap.shorthand import name_of
+from hetero_ops.gap.tier import is_tier, profiles_in
 from hetero_ops.placement.decision import Decision
 from hetero_ops.placement.fleet import Fleet
 from hetero_ops.placement.report import ChoiceReport, Reason
@@ -55,7 +56,7 @@ def explain(
     if json or form is Format.json:
         write(to_json(explanation), output)
     else:
-        _print(decision, explanation["choices"], output)
+        _print(decision, _tiers(requirement, loaded), explanation["choices"], output)
     return of_decision(decision)
 
 
@@ -71,8 +72,19 @@ def _expanded(requirement: Requirement) -> dict[str, Any]:
     }
 
 
-def _print(decision: Decision, choices: list[ChoiceReport], output: Path | None) -> None:
-    lines = [line for choice in choices for line in _choice(choice)]
+def _tiers(requirement: Requirement, fleet: Fleet) -> list[str]:
+    """What each class of speed that is named stands for in a fleet."""
+    named = dict.fromkeys(name.name.lower() for choice in requirement.choices for name in choice.names)
+    present = {row["kind"] for row in fleet.overview()}
+    found = []
+    for tier in filter(is_tier, named):
+        skus = [profile.sku for profile in profiles_in(tier, Catalog.default()) if profile.sku in present]
+        found.append(f"{tier} in this fleet: {', '.join(skus) or 'none'}")
+    return ["", *found] if found else []
+
+
+def _print(decision: Decision, tiers: list[str], choices: list[ChoiceReport], output: Path | None) -> None:
+    lines = tiers + [line for choice in choices for line in _choice(choice)]
     print_decision(decision.verdict, decision.why() + "\n".join(lines) + "\n", output)
 
 

@@ -52,6 +52,14 @@ def test_explain_prints_the_expanded_requirement_without_a_fleet(command):
     assert (first["memory_floor_mib"], second["share_milli"]) == (81920, 250)
 
 
+def test_explain_says_what_a_class_of_speed_stands_for(command):
+    result = command("explain", "TIER-A:8 | tier-b:4", "--fleet", MIXED)
+    assert result.code == 0
+    assert "\ntier-a in this fleet: H100-SXM5-80GB, MI300X, Gaudi3-HL-325L\n" in result.out
+    assert "\ntier-b in this fleet: A100-SXM4-80GB, A100-PCIE-40GB, " in result.out
+    assert "in this fleet" not in command("explain", "H100:8", "--fleet", MIXED).out
+
+
 def test_explain_without_a_fleet_says_so(command):
     result = command("explain", "gpu:1")
     assert (result.code, "--fleet" in result.err) == (65, True)
