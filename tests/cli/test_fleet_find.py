@@ -82,6 +82,21 @@ def test_labels_of_the_example_are_of_three_groups(command):
             assert re.fullmatch(r"hetero-ops/[a-z-]+=[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?", pair)
 
 
+OF_DEVICES = {"type", "product", "memory"}
+GROUPS = {  # what its devices are, what they can do, whose they are
+    "gpu-01": (OF_DEVICES, {"mps", "rdma", "roce"}, {"pool", "project"}),
+    "npu-01": (OF_DEVICES, {"vnpu"}, {"project"}),
+}
+
+
+def test_each_group_of_labels_is_there(command):
+    lab = str(EXAMPLES / "fleets" / "lab.yaml")
+    lines = [shlex.split(line) for line in command("fleet", "label", "--fleet", lab).out.splitlines()]
+    labels = {words[4]: {pair.partition("=")[0] for pair in words[5:]} for words in lines}
+    expected = {node: {f"hetero-ops/{name}" for name in set.union(*groups)} for node, groups in GROUPS.items()}
+    assert labels == expected
+
+
 def test_labels_of_several_clusters_say_which(command):
     text = command("fleet", "label", "--fleet", MIXED).out
     assert "# cluster west\n" in text

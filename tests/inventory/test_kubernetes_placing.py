@@ -84,6 +84,18 @@ def test_a_mixed_node_of_amd_serves_a_model_only_where_keys_tell() -> None:
     assert not two_keys.place("MI300X:5").ok
 
 
+def test_a_stale_partition_mode_serves_no_request_for_a_partition() -> None:
+    mode = {"amd.com/gpu.compute-memory-partition": "cpx_nps4"}
+    stale = imported(node("n", AMD | mode, {"amd.com/gpu": "8"}))  # eight cards in this mode are 64 devices
+    right = fleet_of(node("n", AMD | mode, {"amd.com/gpu": "64"}))
+
+    assert codes(stale) == ["PARTITION_STALE"]
+    for request in ("MI300X/cpx_nps4:1", "amd/*/cpx_nps4:1", "MI300X:1", "gpu:1 >=24GB"):
+        assert not Fleet.from_document(stale.document).place(request).ok, request
+    assert right.place("MI300X/cpx_nps4:64").ok
+    assert not right.place("MI300X:1").ok
+
+
 @pytest.mark.parametrize(
     ("label", "request_", "is_meant"),
     [
