@@ -1,10 +1,15 @@
 import csv
 import io
 import json
+from typing import get_args
 
 import pytest
 
 from hetero_ops.gap.catalog import VARIABLE, Catalog
+from hetero_ops.gap.words import Confidence
+from tests.gap.test_named_models import NAMES
+
+CONFIDENCES = set(get_args(Confidence))
 
 
 @pytest.fixture(autouse=True)
@@ -37,6 +42,16 @@ def test_show_begins_with_how_sure_we_are_and_why(command):
         "notes",
     ]
     assert "tdp_watts, memory_bandwidth_gbps" in lines[4]
+
+
+@pytest.mark.parametrize("name", [*NAMES.split(), "Gaudi 3", "Ascend 910B", "Qualcomm Cloud AI 100", "Groq LPU"])
+def test_show_knows_every_model_that_people_talk_about(command, name):
+    result = command("catalog", "show", name, "--json")
+    assert result.code == 0
+    profiles = json.loads(result.out)
+    for profile in profiles if isinstance(profiles, list) else [profiles]:
+        assert profile["sources"]
+        assert {profile["confidence"], profile["confidence_memory"], profile["confidence_compute"]} <= CONFIDENCES
 
 
 def test_show_ends_with_the_partitions(command):
