@@ -81,7 +81,7 @@ class Fleet:
         """
         catalog = catalog or Catalog.default()
         try:
-            core = CoreFleet(json.dumps(source.document, allow_nan=False).encode(), _profiles(catalog))
+            core = CoreFleet(_as_json(source.document), _profiles(catalog))
             fleet = cls(core, catalog)
             if limits := json.loads(core.stated_limits()):
                 core.set_limits(compile_limits(limits, catalog, fleet._foreign_models))
@@ -206,6 +206,13 @@ class Fleet:
             self._requests.clear()
         self._requests[requirement if isinstance(requirement, str) else parsed] = request
         return request
+
+
+def _as_json(document: Mapping[str, Any]) -> bytes:
+    try:
+        return json.dumps(document, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise InvalidDocument(f"{error}; write finite numbers, text, lists and mappings only") from None
 
 
 def _restore(text: bytes, catalog: Catalog) -> Fleet:

@@ -165,6 +165,8 @@ def test_weights_and_policy_are_checked() -> None:
         one.place("gpu:1", weights={"performance": 0, "topology": 1, "fragmentation": 0, "power": 0})
     with pytest.raises(InvalidRequirement, match="weights"):
         one.place("gpu:1", weights={"speed": 1})
+    with pytest.raises(InvalidRequirement, match="weights"):
+        one.place("gpu:1", weights={"performance": float("nan"), "topology": 1, "fragmentation": 1, "power": 1})  # type: ignore[dict-item]
     with pytest.raises(InvalidRequirement, match="fastest"):
         one.place("gpu:1", policy="fastest")
 
@@ -184,6 +186,15 @@ def test_a_snapshot_of_another_format_is_refused() -> None:
     for broken in (text | {"format": 99}, text | {"more": 1}, {}, []):
         with pytest.raises(InvalidDocument, match="snapshot of a fleet"):
             Fleet.from_json(json.dumps(broken).encode())
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), {1, 2}])
+def test_what_is_no_number_is_refused_at_the_border(value: object) -> None:
+    for broken in ({"cpu_milli": value}, {"power_budget_mw": value}, {"labels": {"rack": value}}):
+        with pytest.raises(InvalidDocument, match="write finite numbers, text, lists and mappings only"):
+            fleet(node("a", "1xL4", **broken))
+    with pytest.raises(InvalidDocument, match="finite"):
+        fleet(node("a", "1xL4"), mix=[{"request": "gpu", "weight": value}])
 
 
 def test_a_decision_of_any_trace_id_has_a_hash() -> None:
