@@ -124,10 +124,10 @@ def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[st
                 "memory_kind": choice.memory_kind,
                 "is_confidential": choice.is_confidential,
                 "one_numa_node": choice.numa == "require",
-                "power_ceiling_mw": choice.power_ceiling_mw,
+                "power_ceiling_mw": None if choice.may_cap_power else choice.power_ceiling_mw,
                 "cost_ceiling_milli": choice.cost_ceiling_milli,
                 "performance_floor_milli": choice.performance_floor_milli,
-                "driver_floor": [int(part) for part in (choice.driver_floor or "").split(".") if part],
+                "driver_floor": _version(choice.driver_floor),
             }
         ),
         **_sharing(choice),
@@ -163,6 +163,14 @@ def _refuse_what_is_not_placed_yet(choice: Choice) -> None:
     found = next((what for what, is_asked in clauses.items() if is_asked), None)
     if found is not None:
         raise InvalidRequirement(f"{choice.label}: this version does not place {found}; leave that out")
+
+
+def _version(floor: str | None) -> list[int]:
+    """Its numbers; zeros at the end ask for nothing, so 580.65.0 is met by 580.65."""
+    parts = [int(part) for part in (floor or "").split(".") if part]
+    while parts and parts[-1] == 0:
+        parts.pop()
+    return parts
 
 
 def _stated(fields: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from tests.reference.device_fit import misfit_of_device, part_of
+from tests.reference.device_fit import computed_precision, misfit_of_device, part_of
 from tests.reference.model import JSON, Device
 
 _LEAST = Fraction(1, 10)
@@ -38,8 +38,8 @@ def _of_reference_device(part: str, figure: float | None) -> Fraction:
 
 
 def _tflops(device: Device, choice: JSON) -> float | None:
-    """The first precision asked, and no other; bf16, else fp16, where none is asked."""
-    asked = [need["word"] for need in choice["precisions"]][:1] or ["bf16", "fp16"]
+    """The first precision asked, and no other (but weights are widened); bf16, else fp16, where none is asked."""
+    asked = [computed_precision(device, choice)] if choice["precisions"] else ["bf16", "fp16"]
     rates = [part_of(device, device.profile.get("rates", {}).get(word), "compute_milli") for word in asked]
     return next((tflops for tflops in rates if tflops is not None), None)
 

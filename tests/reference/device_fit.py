@@ -119,7 +119,7 @@ def _precision(device: Device, choice: JSON) -> Misfit | None:
 
 
 def _link(device: Device, choice: JSON) -> Misfit | None:
-    link = choice["link"] if choice["count"] > 1 else None  # one device has no pair to link
+    link = choice["link"]
     brand = (link or {}).get("brand")
     is_slice = device.partition and (link or choice["link_floor_mbps"])
     if is_slice or (brand and brand != device.profile.get("interconnect")):
@@ -128,12 +128,27 @@ def _link(device: Device, choice: JSON) -> Misfit | None:
 
 
 def _rates(device: Device, choice: JSON) -> Misfit | None:
-    word = choice["precisions"][0]["word"] if choice["precisions"] else "bf16"
-    rate = part_of(device, device.profile.get("rates", {}).get(word), "compute_milli")
+    rate = part_of(device, device.profile.get("rates", {}).get(computed_precision(device, choice)), "compute_milli")
     bandwidth = part_of(device, device.profile.get("bandwidth_mbps"), "bandwidth_milli")
     return _at_least(rate, choice["compute_floor_tflops"], "COMPUTE_TOO_LOW") or _at_least(
         None if bandwidth is None else int(bandwidth), choice["bandwidth_floor_mbps"], "BANDWIDTH_TOO_LOW"
     )
+
+
+def computed_precision(device: Device, choice: JSON) -> str:
+    """The precision that a device computes in: weights that are only stored in one are widened."""
+    if not choice["precisions"]:
+        return "bf16"
+    need, rates = choice["precisions"][0], device.profile.get("rates", {})
+    if need["path"] == "native" or part_of(device, rates.get(need["word"]), "compute_milli") is not None:
+        return str(need["word"])
+    return "bf16" if part_of(device, rates.get("bf16"), "compute_milli") is not None else "fp16"
+
+
+def part_milli(device: Device) -> int:
+    """Part of a device that a partition is, by compute; the whole where that is not known."""
+    part = part_of(device, 1.0, "compute_milli") if device.partition else 1.0
+    return WHOLE if part is None else round(part * WHOLE)
 
 
 def part_of(device: Device, figure: float | None, part: str) -> float | None:
@@ -154,5 +169,5 @@ def _power(device: Device, choice: JSON) -> Misfit | None:
     ceiling, board = choice.get("power_ceiling_mw"), device.profile.get("tdp_mw")
     if not ceiling:
         return None
-    draw = None if board is None else board * choice["count"]
+    draw = None if board is None else -(-board * choice["count"] * part_milli(device) // WHOLE)
     return Misfit("POWER_BUDGET", draw, ceiling) if draw is None or draw > ceiling else None

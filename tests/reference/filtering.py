@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from tests.reference.device_fit import CODES, Misfit, misfit_of_device
+from tests.reference.device_fit import CODES, Misfit, misfit_of_device, part_milli
 from tests.reference.model import JSON, WHOLE, Device, Node
 
 _CLOSED = {"burn-in": "BURN_IN", "quarantined": "UNHEALTHY"}
@@ -20,7 +20,8 @@ def _price(node: Node, device: Device, choice: JSON) -> Misfit | None:
     ceiling, price = choice.get("cost_ceiling_milli"), node.prices_milli.get(device.sku or "")
     if not ceiling:
         return None
-    cost = None if price is None else -(-price * choice["count"] * choice["share_milli"] // WHOLE)
+    milli = choice["count"] * choice["share_milli"] * part_milli(device)
+    cost = None if price is None else -(-price * milli // WHOLE**2)
     return Misfit("COST_CEILING", cost, ceiling) if cost is None or cost > ceiling else None
 
 
@@ -28,7 +29,8 @@ def _driver(node: Node, device: Device, choice: JSON) -> Misfit | None:
     asked, has = choice.get("driver_floor"), node.drivers.get(device.vendor or "")
     if not asked or (has is not None and has >= tuple(asked)):
         return None
-    return Misfit("DRIVER_TOO_OLD", has[0] if has else None, asked[0])
+    is_told_by_major = not has or has[0] != asked[0]
+    return Misfit("DRIVER_TOO_OLD", has[0] if has else None, asked[0]) if is_told_by_major else Misfit("DRIVER_TOO_OLD")
 
 
 def _place(node: Node, choice: JSON) -> Misfit | None:

@@ -1,6 +1,7 @@
 """The decision: every set of devices on every node is scored; the first choice that fits somewhere wins."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from fractions import Fraction
 from itertools import combinations
 
@@ -11,6 +12,7 @@ from tests.reference.fragmentation import Mix, unusable
 from tests.reference.model import JSON, WHOLE, Answer, Device, Fleet, Node, Reason, TeamUse
 from tests.reference.quota import misfit_of_team
 
+Name = tuple[str, str]
 WEIGHTS = {"performance": 50, "topology": 25, "fragmentation": 15, "power": 10}
 _NUMA_PAIR = Fraction(60, 100)
 _NODE_PAIR = _NUMA_PAIR * (1 - Fraction(15, 100))
@@ -23,17 +25,48 @@ def place(fleet: Fleet, choices: Sequence[JSON], mix: Mix, policy: str = "aware"
     """Places the choices in their order, or says why not."""
     reasons: set[Reason] = set()
     for index, asked in enumerate(choices):
-        choice = asked | {"quotas": {d.kind: misfit_of_team(fleet, d, asked, team) for d in fleet.devices()}}
-        choice["quotas"] = {kind: verdict for kind, verdict in choice["quotas"].items() if verdict}
+        choice = _with_quotas(fleet, asked, team)
         best = min(_ranked(fleet, choice, mix, policy), default=None)
         if best is not None and -best[0] >= choice.get("min_score", 0):
             minus_score, _, cluster, node, ids = best
             verdict = "degraded" if index else "placed"
             return Answer(verdict, frozenset(reasons), index, (cluster, node), ids, -minus_score)
-        low = None if best is None else Misfit("SCORE_TOO_LOW", int(-best[0]), choice["min_score"])
+        low = {} if best is None else _too_low(fleet, asked, mix, policy, team)
         reasons |= refusals(fleet, index, choice, low)
     is_impossible = all(reason.is_permanent for reason in reasons)
     return Answer("impossible" if is_impossible else "busy", frozenset(reasons))
+
+
+def _with_quotas(fleet: Fleet, asked: JSON, team: str | None) -> JSON:
+    verdicts = {device.kind: misfit_of_team(fleet, device, asked, team) for device in fleet.devices()}
+    return asked | {"quotas": {kind: verdict for kind, verdict in verdicts.items() if verdict}}
+
+
+def _too_low(fleet: Fleet, asked: JSON, mix: Mix, policy: str, team: str | None) -> dict[Name, tuple[Misfit, bool]]:
+    """The score of each node that could take the choice, and whether it would be too low on the empty fleet too."""
+    now, ever = (_best_scores(state, asked, mix, policy, team) for state in (fleet, _emptied(fleet)))
+    least = asked["min_score"]
+    return {
+        name: (Misfit("SCORE_TOO_LOW", int(score), least), ever.get(name, Fraction(0)) < least)
+        for name, score in now.items()
+    }
+
+
+def _best_scores(fleet: Fleet, asked: JSON, mix: Mix, policy: str, team: str | None) -> dict[Name, Fraction]:
+    best: dict[Name, Fraction] = {}
+    for minus_score, _, cluster, node, _ in _ranked(fleet, _with_quotas(fleet, asked, team), mix, policy):
+        best[cluster, node] = max(best.get((cluster, node), -minus_score), -minus_score)
+    return best
+
+
+def _emptied(fleet: Fleet) -> Fleet:
+    empty = deepcopy(fleet)
+    empty.team_uses = []
+    for node in empty.nodes:
+        node.state, node.free_cpu_milli, node.free_memory_mib = "active", node.cpu_milli, node.memory_mib
+        for device in node.devices:
+            device.is_healthy, device.free = True, WHOLE
+    return empty
 
 
 def _ranked(
@@ -115,10 +148,10 @@ def _rest(node: Node, chosen: Sequence[Device], choice: JSON, mix: Mix) -> Fract
     return Fraction(1, 2) - added / (2 * (abs(added) + _REFERENCE_MILLI))
 
 
-def refusals(fleet: Fleet, index: int, choice: JSON, low: Misfit | None) -> set[Reason]:
-    """Why each node that cannot take a choice cannot; the others are refused where even the best scores too low."""
-    otherwise = None if low is None else (low, False)
-    found = {(node.cluster, node.name): misfit_of_node(node, choice) or otherwise for node in fleet.nodes}
+def refusals(fleet: Fleet, index: int, choice: JSON, low: Mapping[Name, tuple[Misfit, bool]]) -> set[Reason]:
+    """Why each node that cannot take a choice cannot; some of the others score too low."""
+    named = {(node.cluster, node.name): node for node in fleet.nodes}
+    found = {name: misfit_of_node(node, choice) or low.get(name) for name, node in named.items()}
     short = [m.have for m, permanent in filter(None, found.values()) if m.code == "COUNT_SHORT" and not permanent]
     is_enough_together = sum(have or 0 for have in short) >= choice["count"]
     reasons = set()

@@ -206,7 +206,7 @@ fn compute(kind: &Kind, choice: &Choice) -> Figure {
 
 /// The precision by which a device is ranked, with its dense peak: the first one asked; bf16, else fp16, where none is.
 fn rate<'a>(kind: &Kind, choice: &'a Choice) -> (&'a str, Option<f64>) {
-    let asked = choice.rate_precision();
+    let asked = kind.computed_precision(choice);
     let is_free = choice.precisions.is_empty() && kind.tflops(asked).is_none() && kind.tflops("fp16").is_some();
     if is_free { ("fp16", kind.tflops("fp16")) } else { (asked, kind.tflops(asked)) }
 }

@@ -6,7 +6,8 @@ use crate::decision::{Decision, Penalty, Reason, Term};
 use crate::error::Result;
 use crate::filter;
 use crate::fleet::Fleet;
-use crate::place::{Best, Question, best_of_each, largest_that_fits, place};
+use crate::low_score::sift;
+use crate::place::{Best, Question, largest_that_fits, place};
 use crate::reason::{gather, refusals};
 use crate::request::{Choice, Request};
 use crate::score::{penalties, round};
@@ -72,11 +73,9 @@ pub fn explain(fleet: &Fleet, request: &Request, question: &Question) -> Result<
 fn report(fleet: &Fleet, request: &Request, index: usize, question: &Question) -> ChoiceReport {
     let choice = &largest_that_fits(fleet, request, index, question);
     let fit = filter::kinds_of(fleet, request, index, choice);
-    let candidates: Vec<Scored> = best_of_each(fleet, choice, &fit, question)
-        .iter()
-        .map(|best| Scored::of(best, fleet, choice, question))
-        .collect();
-    let refusals = refusals(fleet, choice, &fit, None);
+    let (good, low) = sift(fleet, request, index, choice, question);
+    let candidates: Vec<Scored> = good.iter().map(|best| Scored::of(best, fleet, choice, question)).collect();
+    let refusals = refusals(fleet, choice, &fit, &low);
     let impossible = refusals.iter().filter(|refusal| refusal.is_permanent).count();
     let nodes = fleet.inventory().nodes.len();
     ChoiceReport {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::capacity::Capacity;
 use crate::decision::Placement;
 use crate::digest::{Digest, Hasher};
-use crate::document::{FleetDocument, LimitDocument, MixEntry};
+use crate::document::{FleetDocument, LimitDocument, MixEntry, NodeState};
 use crate::error::{Error, Result};
 use crate::fragmentation::weighted_unusable;
 use crate::hold::{Hold, HoldId};
@@ -155,6 +155,19 @@ impl Fleet {
         self.mix = Mix::new(mix, &self.inventory)?;
         self.rebuild_states();
         Ok(())
+    }
+
+    /// The same fleet with nothing in use, every node open and every device healthy.
+    pub(crate) fn emptied(&self) -> Self {
+        let mut empty = self.clone();
+        empty.inventory.nodes.iter_mut().for_each(|node| node.state = NodeState::Active);
+        empty.inventory.devices.iter_mut().for_each(|device| device.is_healthy = true);
+        empty.inventory.team_holds.clear();
+        empty.holds.clear();
+        empty.capacity = empty.inventory.whole_capacity();
+        empty.set_limits(self.quotas.limits().to_vec());
+        empty.rebuild_states();
+        empty
     }
 
     /// Takes the capacity of a placement. Refused when a device it names changed since.

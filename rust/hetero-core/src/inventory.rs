@@ -202,11 +202,16 @@ impl Inventory {
         node.site.placed(named).finish()
     }
 
-    fn free_capacity(&mut self, sorted: &[NamedNode<'_>]) -> Result<Capacity> {
+    /// What is free when nothing is in use.
+    pub(crate) fn whole_capacity(&self) -> Capacity {
         let free = self.devices.iter().map(|device| if device.is_healthy { WHOLE_MILLI } else { 0 }).collect();
         let cpu = self.nodes.iter().map(|node| node.cpu_milli).collect();
         let memory = self.nodes.iter().map(|node| node.memory_mib).collect();
-        let mut capacity = Capacity::new(free, cpu, memory);
+        Capacity::new(free, cpu, memory)
+    }
+
+    fn free_capacity(&mut self, sorted: &[NamedNode<'_>]) -> Result<Capacity> {
+        let mut capacity = self.whole_capacity();
         for (n, named) in sorted.iter().enumerate() {
             self.take_used(NodeIdx::new(n), named, &mut capacity)?;
         }

@@ -4,6 +4,7 @@ use crate::digest::{Digest, Hasher};
 use crate::document::DeviceGroup;
 use crate::error::{Error, Result};
 use crate::profile::{Class, Partition, Profile, Profiles};
+use crate::request::{Choice, Path};
 use crate::units::{WHOLE_MILLI, nominal_mib};
 
 /// What one kind of device is. `None` is unknown.
@@ -86,9 +87,24 @@ impl Kind {
         }
     }
 
+    /// The precision in which a kind computes what a choice asks: weights that are only stored in one are widened.
+    pub fn computed_precision<'a>(&self, choice: &'a Choice) -> &'a str {
+        let asked = choice.rate_precision();
+        let is_stored_only = choice.precisions.first().is_some_and(|need| need.path != Path::Native);
+        if is_stored_only && self.tflops(asked).is_none() {
+            return if self.tflops("bf16").is_some() { "bf16" } else { "fp16" };
+        }
+        asked
+    }
+
     /// The rate that a dense kernel reaches, TFLOPS: peak times the measured (else assumed) efficiency.
     pub fn achieved_tflops(&self, precision: &str) -> Option<f64> {
         Some(self.tflops(precision)? * self.profile.as_ref()?.efficiency_in(precision))
+    }
+
+    /// Part of a device that it is, thousandths, by compute; the whole where that is unknown.
+    pub fn part_milli(&self) -> u64 {
+        self.cut().and_then(|cut| cut.compute_milli).map_or(u64::from(WHOLE_MILLI), u64::from)
     }
 
     /// Memory bandwidth, decimal MB/s; of a partition, its part of it. `None` is unknown.

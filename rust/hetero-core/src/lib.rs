@@ -26,6 +26,7 @@ pub mod hold;
 pub mod inventory;
 mod islands;
 pub mod kind;
+mod low_score;
 pub mod mix;
 pub mod nearest;
 pub mod overview;

@@ -10,6 +10,7 @@ use crate::digest::{Hasher, hex};
 use crate::error::Result;
 use crate::filter::{self, Misfit};
 use crate::fleet::Fleet;
+use crate::low_score::sift;
 use crate::nearest::{fits, nearest};
 use crate::pack::for_each_option;
 use crate::reason::{gather, refusal, refusals};
@@ -63,7 +64,7 @@ impl Best {
 
     /// Why it is not.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a score is 0 to 100
-    fn too_low(&self, choice: &Choice) -> Misfit {
+    pub(crate) fn too_low(&self, choice: &Choice) -> Misfit {
         let (have, want) = (Some(self.total as u64), choice.min_score.map(u64::from));
         Misfit { have, want, ..Misfit::of(Code::ScoreTooLow) }
     }
@@ -104,9 +105,9 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
                 return Ok(Decision::Placement(Box::new(placement)));
             }
             best => {
-                let low = best.map(|best| best.too_low(choice));
+                let low = best.map_or(Vec::new(), |_| sift(fleet, request, index, choice, question).1);
                 let fit = filter::kinds_of(fleet, request, index, choice);
-                reasons.extend(gather(fleet, index, choice, &refusals(fleet, choice, &fit, low)));
+                reasons.extend(gather(fleet, index, choice, &refusals(fleet, choice, &fit, &low)));
             }
         }
     }

@@ -40,8 +40,8 @@ pub fn refusal(fleet: &Fleet, node: NodeIdx, choice: &Choice, fit: &[Option<Misf
     Some(Refusal { node, misfit, is_permanent: false })
 }
 
-/// All refusals of a choice, in the order of the nodes. `low` is why the best candidate is none, where that is so.
-pub fn refusals(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], low: Option<Misfit>) -> Vec<Refusal> {
+/// All refusals of a choice, in the order of the nodes; `low` are those of candidates that score too low.
+pub fn refusals(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], low: &[Refusal]) -> Vec<Refusal> {
     let states = fleet.states();
     let mut by_state: Vec<Option<Refusal>> = vec![None; states.len()];
     for node in states.representatives() {
@@ -56,7 +56,7 @@ pub fn refusals(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], low: Opt
                 (Some(here), Some(misfit)) if here.is_permanent && here.misfit.code < misfit.code => Some(here),
                 (_, Some(misfit)) => Some(Refusal { node, misfit, is_permanent: true }),
                 (Some(here), None) => Some(here),
-                (None, None) => low.map(|misfit| Refusal { node, misfit, is_permanent: false }),
+                (None, None) => low.iter().find(|refusal| refusal.node == node).copied(),
             }
         })
         .collect();

@@ -135,12 +135,11 @@ fn precision_misfit(kind: &Kind, need: &PrecisionNeed) -> Option<Misfit> {
 }
 
 fn link_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
-    let asks_link = choice.link.is_some() && choice.count > 1; // one device has no pair to link
-    if kind.partition.is_some() && (asks_link || choice.link_floor_mbps.is_some()) {
+    if kind.partition.is_some() && (choice.link.is_some() || choice.link_floor_mbps.is_some()) {
         return Some(Misfit::of(Code::LinkClass)); // a slice has no link of its own
     }
     let brand = kind.profile.as_ref().and_then(|profile| profile.interconnect.as_deref());
-    if asks_link && matches!(&choice.link, Some(Link::Brand(asked)) if brand != Some(asked)) {
+    if matches!(&choice.link, Some(Link::Brand(asked)) if brand != Some(asked)) {
         return Some(Misfit::of(Code::LinkClass));
     }
     let floor = choice.link_floor_mbps?;
@@ -151,7 +150,7 @@ fn link_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // shown as whole TFLOPS only
 fn rate_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
     if let Some(floor) = choice.compute_floor_tflops {
-        let rate = kind.tflops(choice.rate_precision());
+        let rate = kind.tflops(kind.computed_precision(choice));
         if rate.is_none_or(|tflops| tflops < floor) {
             return Some(Misfit::numbers(Code::ComputeTooLow, rate.map(|r| r as u64), floor as u64));
         }
@@ -161,10 +160,12 @@ fn rate_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
     have.is_none_or(|mbps| mbps < floor).then(|| Misfit::numbers(Code::BandwidthTooLow, have, floor))
 }
 
-/// Board power of all chosen devices, which lie on one node. A partition may draw what its device may.
+/// Board power of all chosen devices, which lie on one node; of a partition, its part of it.
 fn power_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
     let ceiling = choice.power_ceiling_mw?;
     let board = kind.profile.as_ref().and_then(|profile| profile.tdp_mw);
-    let draw = board.map(|mw| mw.saturating_mul(u64::from(choice.count)));
+    let part =
+        |mw: u64| mw.saturating_mul(u64::from(choice.count) * kind.part_milli()).div_ceil(u64::from(WHOLE_MILLI));
+    let draw = board.map(part);
     draw.is_none_or(|mw| mw > ceiling).then(|| Misfit::numbers(Code::PowerBudget, draw, ceiling))
 }

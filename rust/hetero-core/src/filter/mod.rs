@@ -80,8 +80,9 @@ pub fn on_node<'a>(
 fn misfit_on_node(kind: &Kind, node: &Node, choice: &Choice) -> Option<Misfit> {
     if let Some(ceiling) = choice.cost_ceiling_milli {
         let price = kind.sku.as_ref().and_then(|sku| node.site.prices_milli.get(sku));
-        let devices = u64::from(choice.count) * u64::from(choice.share_milli);
-        let cost = price.map(|milli| milli.saturating_mul(devices).div_ceil(u64::from(WHOLE_MILLI)));
+        let whole = u64::from(WHOLE_MILLI);
+        let devices = u64::from(choice.count) * u64::from(choice.share_milli) * kind.part_milli();
+        let cost = price.map(|milli| milli.saturating_mul(devices).div_ceil(whole * whole));
         if cost.is_none_or(|cost| cost > ceiling) {
             return Some(Misfit::numbers(Code::CostCeiling, cost, ceiling));
         }
@@ -89,7 +90,10 @@ fn misfit_on_node(kind: &Kind, node: &Node, choice: &Choice) -> Option<Misfit> {
     if let Some(&major) = choice.driver_floor.first() {
         let driver = kind.vendor.as_ref().and_then(|vendor| node.site.drivers.get(vendor));
         if driver.is_none_or(|driver| *driver < choice.driver_floor) {
-            return Some(Misfit::numbers(Code::DriverTooOld, driver.and_then(|parts| parts.first().copied()), major));
+            let have = driver.and_then(|parts| parts.first().copied());
+            let is_told_by_major = have != Some(major); // "570 of 570" would tell nothing
+            let misfit = Misfit::of(Code::DriverTooOld);
+            return Some(if is_told_by_major { Misfit { have, want: Some(major), ..misfit } } else { misfit });
         }
     }
     let is_tolerated = node.taints.iter().all(|taint| kind.resource_keys.contains(&taint.key));

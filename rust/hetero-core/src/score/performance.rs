@@ -34,7 +34,7 @@ fn up_to_need(kind: &Kind, choice: &Choice) -> f64 {
     if kind.is_opaque() && (compute.is_some() || bandwidth.is_some()) {
         return OPAQUE_VALUE;
     }
-    let compute = compute.map(|need| part_of(kind.tflops(choice.rate_precision()), need, REFERENCE_TFLOPS));
+    let compute = compute.map(|need| part_of(kind.tflops(kind.computed_precision(choice)), need, REFERENCE_TFLOPS));
     let have = kind.bandwidth_mbps().map(|mbps| mbps as f64);
     let bandwidth = bandwidth.map(|need| part_of(have, need as f64, REFERENCE_MBPS));
     compute.unwrap_or(1.0).min(bandwidth.unwrap_or(1.0))
@@ -89,7 +89,8 @@ pub(crate) fn ratio(profiles: &Profiles, first: &Choice, granted: &Choice, kind:
     }
     ["bf16", "fp16"].iter().find_map(|free| {
         let yardstick = fastest(profiles, &first.names, word(first, free))? * roof_share(first);
-        Some(kind.achieved_tflops(word(granted, free))? * roof_share(granted) / yardstick)
+        let granted_word = if granted.precisions.is_empty() { free } else { kind.computed_precision(granted) };
+        Some(kind.achieved_tflops(granted_word)? * roof_share(granted) / yardstick)
     })
 }
 

@@ -10,7 +10,8 @@ use crate::decision::{Reason, Term};
 use crate::explain::Scored;
 use crate::filter;
 use crate::fleet::Fleet;
-use crate::place::{Best, Question, best_of_each, largest_that_fits};
+use crate::low_score::sift;
+use crate::place::{Best, Question, largest_that_fits};
 use crate::reason::{gather, refusals};
 use crate::request::{Choice, Request};
 
@@ -69,8 +70,9 @@ pub fn report(fleet: &Fleet, request: &Request, question: &Question) -> ScoreRep
     let (mut reasons, mut kinds) = (Vec::new(), Vec::new());
     for (index, choice) in choices.iter().enumerate() {
         let fit = filter::kinds_of(fleet, request, index, choice);
-        ranked.extend(best_of_each(fleet, choice, &fit, question).into_iter().map(|best| (index, best)));
-        reasons.extend(gather(fleet, index, choice, &refusals(fleet, choice, &fit, None)));
+        let (good, low) = sift(fleet, request, index, choice, question);
+        ranked.extend(good.into_iter().map(|best| (index, best)));
+        reasons.extend(gather(fleet, index, choice, &refusals(fleet, choice, &fit, &low)));
         kinds.extend(kinds_of(fleet, index, choice, question));
     }
     ranked.sort_by(|(_, a), (_, b)| a.order(b)); // stable: ties keep the order of choices and nodes
