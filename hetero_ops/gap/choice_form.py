@@ -233,6 +233,8 @@ def _share(value: object) -> Fields:
             "memory": _memory,
             "isolation": _field("isolation"),
         }
+        if "memory" in value and "fraction" not in value:
+            raise FormError("memory", "this version does not derive the fraction from it; write fraction: 0.25 too")
         return _parts(value, parts)
     return _count(value) if isinstance(value, float) else _word("share")(value)
 

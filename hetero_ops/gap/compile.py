@@ -68,30 +68,28 @@ def compile_request(requirement: Requirement, catalog: Catalog, foreign_models: 
     compiled = []
     for choice in requirement.choices:
         core = compile_choice(choice, catalog, foreign_models)
-        floor = footprint_floor_mib(requirement, choice)
-        if floor is not None:
-            core["memory_floor_mib" if core["count"] else "host_memory_mib"] = floor
+        core |= _of_footprint(requirement, choice)
         core["rejects_unknown_performance"] = requirement.degrade.on_unknown_perf == "reject"
         compiled.append(core)
     request = {"requirement": str(requirement), "choices": compiled, "team": requirement.team}
     return json.dumps(request).encode()
 
 
-def footprint_floor_mib(requirement: Requirement, choice: Choice) -> int | None:
-    """Memory that each device of a choice must have so that the job fits; `None` where the footprint says nothing.
+def _of_footprint(requirement: Requirement, choice: Choice) -> dict[str, Any]:
+    """What a choice must have so that the job fits; nothing where the footprint says nothing.
 
-    Of CPU cores it is the memory of their host.
-
-    Tensor and pipeline parallel ranks share the weights, data parallel ones repeat them; without such a split the
-    weights lie over all devices. A stated memory floor stands, unless the choice is quantized: then the footprint says
-    what is still needed.
+    Of CPU cores it is the memory of their host. Tensor and pipeline parallel ranks share the weights, data parallel
+    ones repeat them; without such a split the job lies over all devices, however many a range grants. A stated memory
+    floor stands, unless the choice is quantized: then the footprint says what is still needed.
     """
     if requirement.footprint is None or (choice.memory_floor_mib is not None and choice.quantize is None):
-        return None
+        return {}
     if choice.accelerator_class == "cpu":
-        return requirement.footprint.total_mib()
-    shards = choice.count if choice.parallel is None else choice.parallel.tp * choice.parallel.pp
-    return -(-requirement.footprint.total_mib(choice.quantize) // shards)
+        return {"host_memory_mib": requirement.footprint.total_mib()}
+    job_mib = requirement.footprint.total_mib(choice.quantize)
+    if choice.parallel is None:
+        return {"memory_floor_mib": None, "job_memory_mib": job_mib}
+    return {"memory_floor_mib": -(-job_mib // (choice.parallel.tp * choice.parallel.pp))}
 
 
 def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[str]) -> dict[str, Any]:
@@ -107,7 +105,7 @@ def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[st
         "label": choice.label,
         "class": None if choice.accelerator_class == "accel" else choice.accelerator_class,
         "vendor": choice.vendor,
-        "names": [_name(name, catalog, foreign_models) for name in choice.names],
+        "names": _names(choice, catalog, foreign_models),
         "count": choice.count,
         "share_milli": choice.share_milli,
         "memory_floor_mib": choice.memory_floor_mib,
@@ -249,6 +247,23 @@ def _link(choice: Choice) -> dict[str, str] | None:
     if choice.link is None:
         return {"kind": "fabric"} if is_one_tensor_group else None
     return {"kind": "fabric"} if choice.link == "fabric" else {"kind": "brand", "brand": _BRAND[choice.link]}
+
+
+def _names(choice: Choice, catalog: Catalog, foreign_models: Sequence[str]) -> list[dict[str, Any]]:
+    """The names of a choice; where the catalog has none of them in the asked class and vendor, they contradict it."""
+    names = [_name(name, catalog, foreign_models) for name in choice.names]
+    asked_class = None if choice.accelerator_class == "accel" else choice.accelerator_class
+    profiles = [catalog[sku] for name in names for sku in name["skus"]]
+    could_be = any(name["models"] or name["is_any_model"] for name in names) or any(
+        choice.vendor in (None, profile.vendor) and asked_class in (None, profile.accelerator_class)
+        for profile in profiles
+    )
+    if names and not could_be:
+        words = ":".join(filter(None, (choice.accelerator_class, choice.vendor)))
+        what = f"{words!r} contradicts the names in {choice.label!r}"
+        is_one = f"{profiles[0].sku} is a {profiles[0].accelerator_class} of {profiles[0].vendor}"
+        raise InvalidRequirement(f"{what}: {is_one}; drop the word, or name other models")
+    return names
 
 
 def _name(name: ModelName, catalog: Catalog, foreign_models: Sequence[str]) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def profiles_meant(name: ModelName, catalog: Catalog) -> tuple[Profile, ...]:
 def partition_meant(name: ModelName, profiles: tuple[Profile, ...]) -> str | None:
     """The partition that a name stands for; a mode that leaves the device whole, as `spx_nps1`, is none."""
     parts = [part for profile in profiles for part in profile.partitions if part.name == name.partition]
-    return None if parts and all(part.count == 1 and part.is_default for part in parts) else name.partition
+    return None if parts and all(part.is_whole for part in parts) else name.partition
 
 
 def models_meant(name: ModelName, catalog: Catalog, foreign_models: Sequence[str]) -> list[str]:

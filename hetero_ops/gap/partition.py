@@ -51,6 +51,11 @@ class Partition(Frozen):
             raise ValueError(f"{self.name}: a start leaves no room for {length} of {room} memory slices")
         return self
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it leaves the device undivided, as the mode `spx_nps1` does."""
+        return self.is_default and self.count == 1
+
     def for_core(self) -> dict[str, object]:
         """What decisions read of it: sizes in MiB, and its parts of compute units and bandwidth in thousandths.
 
@@ -61,6 +66,7 @@ class Partition(Frozen):
             "memory_mib": self.memory_mib,
             "usable_mib": self.usable_mib,
             "compute_milli": _part_milli(self.compute_slices, self.device_compute_slices, self.count),
+            "is_whole": self.is_whole,
             "bandwidth_milli": _part_milli(self.memory_slices, self.device_memory_slices, self.count),
         }
 

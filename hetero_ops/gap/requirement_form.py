@@ -57,6 +57,10 @@ def _mapping(written: dict[str, Any], contract: list[str], fields: list[str]) ->
         inner = _unwrap(wrapped[0], written.pop(wrapped[0]), contract, fields)
         return _united(inner, found, written, price, fields)
     if _is_counts(written, fields):
+        keys = [key for key in written if is_resource_key(key)]
+        if len(keys) > 1:
+            what = f"{' and '.join(map(quoted, keys))}: a pod gets all of them, and this would take either"
+            raise FormError("", f"{what}; write a list of choices, or `groups`")
         _check_number("", len(written))
         return found | {"choices": [price | _counted(name, count) for name, count in written.items()]}
     amount = _bare_amount(written)

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from hetero_ops._core import Fleet as CoreFleet
 from hetero_ops._core import NoFit, Placement, Request
-from hetero_ops.errors import InvalidDocument
+from hetero_ops.errors import InvalidDocument, InvalidRequirement
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.compile import compile_request
 from hetero_ops.gap.requirement import AnyRequirement, Requirement
@@ -21,6 +21,7 @@ from hetero_ops.placement.report import Explanation, FragmentationReport, Overvi
 
 # Compiled requests kept; pipelines ask the same few again and again.
 _MAX_REQUESTS = 1024
+_SEEDS = 2**64
 
 
 class Fleet:
@@ -127,6 +128,7 @@ class Fleet:
         Raises:
             InvalidRequirement: the requirement cannot be understood, or names a model that nobody knows.
         """
+        _check_seed(seed)
         known = self._requests.get(requirement) if isinstance(requirement, str | Requirement) else None
         request = known or self._compile(requirement)
         if weights is None:
@@ -147,6 +149,7 @@ class Fleet:
         Raises:
             InvalidRequirement: as `place`.
         """
+        _check_seed(seed)
         table = None if weights is None else json.dumps(dict(weights)).encode()
         text = self._core.explain(self._compile(requirement), policy=policy, seed=seed, key=key, weights=table)
         explanation: Explanation = json.loads(text)
@@ -213,6 +216,11 @@ def _as_json(document: Mapping[str, Any]) -> bytes:
         return json.dumps(document, allow_nan=False).encode()
     except (TypeError, ValueError) as error:
         raise InvalidDocument(f"{error}; write finite numbers, text, lists and mappings only") from None
+
+
+def _check_seed(seed: int) -> None:
+    if not 0 <= seed < _SEEDS:
+        raise InvalidRequirement(f"seed {seed} is not from 0 to 2**64 - 1; choose another")
 
 
 def _restore(text: bytes, catalog: Catalog) -> Fleet:

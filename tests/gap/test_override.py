@@ -90,7 +90,14 @@ def test_a_new_device_reaches_the_core_with_unknown_as_none(site: Catalog) -> No
     assert core["precisions"] == {"bf16": "native", "fp8": "unsupported"}
     assert (core["memory_mib"], core["bandwidth_mbps"], core["tdp_mw"]) == (32768, 1_200_000, 250_000)
     assert core["partitions"] == [
-        {"name": "half", "memory_mib": 16384, "usable_mib": None, "compute_milli": 500, "bandwidth_milli": 500}
+        {
+            "name": "half",
+            "memory_mib": 16384,
+            "usable_mib": None,
+            "compute_milli": 500,
+            "is_whole": False,
+            "bandwidth_milli": 500,
+        }
     ]
     assert core["pair_mbps"] is core["interconnect"] is core["memory_type"] is None
 

@@ -217,6 +217,8 @@ REFUSED = [
     ({"choices": [{"H100": 8, "A100": 8}]}, "choices[0]: several choices in one entry"),
     ([], "choices"),
     ([["H100"]], "choices[0]"),
+    ({"limits": {"nvidia.com/gpu": 8, "amd.com/gpu": 8}}, "a pod gets all of them, and this would take either"),
+    ({"class": "gpu", "share": {"memory": ">=10GB"}}, "share.memory: this version does not derive the fraction"),
     ({"nvidia.com/gpumem": 8}, "is no resource key that names devices"),
     ("choices:\n  - models: [H100]\n  - modles: [A100]\n", "line 3: choices[1].modles: unknown key 'modles'"),
     ("accelerators:\n  count: 8\n  need: {memory: 80GB+}\n  choices:\n    - H100\n    - A100 fp9\n", "line 6: "),

@@ -176,6 +176,12 @@ def test_every_form_of_a_requirement_is_the_same_question() -> None:
     assert len(answers) == 1
 
 
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_a_seed_that_the_core_cannot_hold_is_refused(seed: int) -> None:
+    with pytest.raises(InvalidRequirement, match="is not from 0 to"):
+        fleet().place("gpu", seed=seed)
+
+
 def test_a_number_is_no_requirement() -> None:
     with pytest.raises(InvalidRequirement, match="int is no form of a requirement"):
         fleet().place(8)  # type: ignore[arg-type]

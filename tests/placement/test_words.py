@@ -263,6 +263,33 @@ def test_a_quantized_choice_asks_for_its_target_precision_and_memory() -> None:
     assert fleet().place(asked | {"quantize": "int8"}).nodes == ["edge"]  # 21.5 GB
 
 
+def test_a_job_lies_over_as_many_devices_as_a_range_grants() -> None:
+    asked: JSON = {"models": "L4", "count": "1..2", "footprint": {"weights": "40GB@bf16"}}
+    decision = fleet().place(asked)
+    assert (decision.nodes, len(decision.devices)) == (["edge"], 2)
+
+
+def test_a_word_that_contradicts_the_names_is_refused() -> None:
+    with pytest.raises(InvalidRequirement, match=r"'amd' contradicts the names in 'amd:H100'"):
+        fleet().place("amd:H100")
+    with pytest.raises(InvalidRequirement, match=r"H100-SXM5-80GB is a gpu of nvidia"):
+        fleet().place("npu:H100")
+    assert fleet().place("nvidia:H100,MI300X").ok
+
+
+def test_a_power_ceiling_that_may_be_kept_by_capping_refuses_nobody() -> None:
+    asked: JSON = {"models": "H100", "count": 8, "power": {"per_node": "<=4kW", "cap_ok": True}}
+    assert fleet().place(asked).nodes == ["nv"]
+    asked["power"]["cap_ok"] = False
+    assert codes(asked, fleet())["nv"] == "POWER_BUDGET"
+
+
+def test_a_mode_that_leaves_the_card_whole_is_no_partition() -> None:
+    spx: JSON = {"name": "spx", "devices": [{"sku": "MI300X", "partition": "spx_nps1", "count": 8}]}
+    assert fleet(spx).place("MI300X:8").nodes == ["spx"]
+    assert fleet(spx).place("MI300X/spx_nps1:8").nodes == ["spx"]
+
+
 def test_parallel_ranks_lie_in_one_island() -> None:
     assert fleet().place({"models": "H100", "parallel": {"tp": 8}}).nodes == ["nv"]
     assert codes({"models": "L4", "parallel": {"tp": 2}}, fleet())["edge"] == "LINK_CLASS"

@@ -86,8 +86,10 @@ def _memory(device: Device, choice: JSON) -> Misfit | None:
     if ceiling is not None and (device.nominal_mib is None or device.nominal_mib > ceiling):
         return Misfit("MEMORY_TOO_LARGE", device.nominal_mib, ceiling)
     floors = []
-    if choice["memory_floor_mib"] is not None:
-        floors.append(-(-choice["memory_floor_mib"] * WHOLE // choice["share_milli"]))  # of the granted share
+    job = choice.get("job_memory_mib")
+    stated = choice["memory_floor_mib"] if job is None else -(-job // choice["count"])
+    if stated is not None:
+        floors.append(-(-stated * WHOLE // choice["share_milli"]))  # of the granted share
     part, whole = choice.get("partition_floor_milli"), device.profile.get("memory_mib")
     if part and whole:
         floors.append(-(-whole * part // WHOLE))

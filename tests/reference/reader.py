@@ -67,6 +67,8 @@ def _device(group: JSON, position: int, number: int, catalog: Catalog) -> Device
     said = group if group["sku"] == "unknown" else known
     partition, reported = group.get("partition"), group.get("memory_mib")
     cuts = [cut for cut in known.get("partitions", []) if cut["name"] == partition]
+    if any(cut["is_whole"] for cut in cuts):
+        partition, cuts = None, []
     cut = cuts[0] if cuts else {}
     nominal = cut.get("memory_mib") if partition else known.get("memory_mib")
     if nominal is None and reported is not None:

@@ -39,7 +39,9 @@ impl Kind {
             "unknown" => None,
             sku => Some(profiles.get(sku).ok_or_else(|| unknown_sku(sku, path, profiles))?.clone()),
         };
-        let partition = group.partition.clone();
+        let cuts = profile.as_ref().map_or(&[][..], |profile| &profile.partitions);
+        let is_whole = |name: &String| cuts.iter().any(|cut| cut.is_whole && cut.name == *name);
+        let partition = group.partition.as_ref().filter(|name| !is_whole(name)).cloned();
         let vendor = profile.as_ref().map(|p| p.vendor.clone()).or_else(|| group.vendor.clone());
         let cut = partition.as_ref().and_then(|name| profile.as_ref()?.partitions.iter().find(|p| p.name == *name));
         let stated = match (&profile, &partition) {

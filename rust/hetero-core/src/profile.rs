@@ -116,6 +116,9 @@ pub struct Partition {
     /// Part of the device's compute units, thousandths.
     #[serde(default)]
     pub compute_milli: Option<u32>,
+    /// Whether it is the undivided device, as the mode `spx_nps1` is.
+    #[serde(default)]
+    pub is_whole: bool,
     /// Part of the device's memory bandwidth, thousandths.
     #[serde(default)]
     pub bandwidth_milli: Option<u32>,

@@ -134,6 +134,9 @@ pub struct Choice {
     /// More devices are taken up to this many, `count` at least.
     #[serde(default)]
     pub count_ceiling: Option<u32>,
+    /// Memory of the whole job, which lies evenly over its devices, where no floor is stated.
+    #[serde(default)]
+    pub job_memory_mib: Option<u64>,
     /// How the device may be shared.
     #[serde(default)]
     pub share_mode: Option<ShareMode>,
@@ -210,7 +213,9 @@ impl Choice {
     /// Nominal memory that a whole device needs so that the granted share meets the floor.
     pub fn device_floor_mib(&self) -> Option<u64> {
         let share = u64::from(self.share_milli.max(1));
-        self.memory_floor_mib.map(|floor| floor.saturating_mul(u64::from(WHOLE_MILLI)).div_ceil(share))
+        let part_of_job = || self.job_memory_mib.map(|mib| mib.div_ceil(u64::from(self.count.max(1))));
+        let floor = self.memory_floor_mib.or_else(part_of_job);
+        floor.map(|floor| floor.saturating_mul(u64::from(WHOLE_MILLI)).div_ceil(share))
     }
 }
 
