@@ -10,8 +10,8 @@ _CLOSED = {"burn-in": "BURN_IN", "quarantined": "UNHEALTHY"}
 
 def misfit_on_node(node: Node, device: Device, choice: JSON) -> Misfit | None:
     """Why a device cannot be used where it is: its price there, its driver, or a taint that is not on its key."""
-    quota, is_never = choice.get("quotas", {}).get(device.kind, (None, False))
-    misfit = misfit_of_device(device, choice) or (quota if is_never else None)
+    verdict, is_never = choice.get("verdicts", {}).get(device.kind, (None, False))
+    misfit = misfit_of_device(device, choice) or (verdict if is_never else None)
     misfit = misfit or _price(node, device, choice) or _driver(node, device, choice)
     return misfit or (Misfit("TAINT") if node.taints - device.resource_keys else None)
 
@@ -83,12 +83,12 @@ def _misfit_in_place(node: Node, choice: JSON) -> tuple[Misfit, bool] | None:
 def _now(fitting: list[Device], choice: JSON) -> tuple[list[Device], list[Misfit]]:
     """The devices that the team may use now, and why it may not use the others."""
     kept = [device for device in fitting if is_within_quota(device, choice)]
-    return kept, [choice["quotas"][device.kind][0] for device in fitting if device not in kept]
+    return kept, [choice["verdicts"][device.kind][0] for device in fitting if device not in kept]
 
 
 def is_within_quota(device: Device, choice: JSON) -> bool:
     """Whether the team may use one more request of devices like this one now."""
-    return choice.get("quotas", {}).get(device.kind) is None
+    return choice.get("verdicts", {}).get(device.kind) is None
 
 
 def _misfit_of_empty(node: Node, choice: JSON, fitting: list[Device]) -> Misfit | None:

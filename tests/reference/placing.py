@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from fractions import Fraction
 from itertools import combinations
+from typing import NamedTuple
 
 from tests.reference.affinity import affinity
 from tests.reference.device_fit import Misfit
@@ -11,8 +12,20 @@ from tests.reference.filtering import is_within_quota, misfit_of_node, misfit_on
 from tests.reference.fragmentation import Mix, unusable
 from tests.reference.model import JSON, WHOLE, Answer, Device, Fleet, Node, Reason, TeamUse
 from tests.reference.quota import misfit_of_team
+from tests.reference.speed import misfit_of_speed
 
 Name = tuple[str, str]
+
+
+class Question(NamedTuple):
+    """How a choice is to be judged; `first` is the first choice of its request, `None` for that one itself."""
+
+    mix: Mix
+    policy: str
+    team: str | None
+    first: JSON | None
+
+
 WEIGHTS = {"performance": 50, "topology": 25, "fragmentation": 15, "power": 10}
 _NUMA_PAIR = Fraction(60, 100)
 _NODE_PAIR = _NUMA_PAIR * (1 - Fraction(15, 100))
@@ -24,27 +37,44 @@ _POWER_PENALTY = 20
 def place(fleet: Fleet, choices: Sequence[JSON], mix: Mix, policy: str = "aware", team: str | None = None) -> Answer:
     """Places the choices in their order, or says why not."""
     reasons: set[Reason] = set()
-    for index, asked in enumerate(choices):
-        choice = _with_quotas(fleet, asked, team)
+    for index, written in enumerate(choices):
+        question = Question(mix, policy, team, choices[0] if index else None)
+        asked = next(_counted(fleet, written, question))
+        choice = _with_verdicts(fleet, asked, question)
         best = min(_ranked(fleet, choice, mix, policy), default=None)
         if best is not None and -best[0] >= choice.get("min_score", 0):
             minus_score, _, cluster, node, ids = best
             verdict = "degraded" if index else "placed"
             return Answer(verdict, frozenset(reasons), index, (cluster, node), ids, -minus_score)
-        low = {} if best is None else _too_low(fleet, asked, mix, policy, team)
+        low = {} if best is None else _too_low(fleet, asked, question)
         reasons |= refusals(fleet, index, choice, low)
     is_impossible = all(reason.is_permanent for reason in reasons)
     return Answer("impossible" if is_impossible else "busy", frozenset(reasons))
 
 
-def _with_quotas(fleet: Fleet, asked: JSON, team: str | None) -> JSON:
-    verdicts = {device.kind: misfit_of_team(fleet, device, asked, team) for device in fleet.devices()}
-    return asked | {"quotas": {kind: verdict for kind, verdict in verdicts.items() if verdict}}
+def _counted(fleet: Fleet, written: JSON, question: Question) -> Iterator[JSON]:
+    """Of a range the counts that fit with the asked score, the largest first; at last the smallest count."""
+    counts = range(written.get("count_ceiling") or written["count"], written["count"], -1)
+    for asked in (written | {"count": count, "count_ceiling": None} for count in counts):
+        best = min(_ranked(fleet, _with_verdicts(fleet, asked, question), question.mix, question.policy), default=None)
+        if best is not None and -best[0] >= asked.get("min_score", 0):
+            yield asked
+    yield written
 
 
-def _too_low(fleet: Fleet, asked: JSON, mix: Mix, policy: str, team: str | None) -> dict[Name, tuple[Misfit, bool]]:
+def _with_verdicts(fleet: Fleet, asked: JSON, question: Question) -> JSON:
+    """The choice with what it asks of a kind as part of a request: relative speed, then the limits of the team."""
+    verdicts = {}
+    for device in fleet.devices():
+        slow = misfit_of_speed(device, asked, question.first)
+        verdicts[device.kind] = (slow, True) if slow else misfit_of_team(fleet, device, asked, question.team)
+    return asked | {"verdicts": {kind: verdict for kind, verdict in verdicts.items() if verdict}}
+
+
+def _too_low(fleet: Fleet, asked: JSON, question: Question) -> dict[Name, tuple[Misfit, bool]]:
     """The score of each node that could take the choice, and whether it would be too low on the empty fleet too."""
-    now, ever = (_best_scores(state, asked, mix, policy, team) for state in (fleet, _emptied(fleet)))
+    states = (fleet, _emptied(fleet))
+    now, ever = (_best_scores(state, _with_verdicts(state, asked, question), question) for state in states)
     least = asked["min_score"]
     return {
         name: (Misfit("SCORE_TOO_LOW", int(score), least), ever.get(name, Fraction(0)) < least)
@@ -52,9 +82,9 @@ def _too_low(fleet: Fleet, asked: JSON, mix: Mix, policy: str, team: str | None)
     }
 
 
-def _best_scores(fleet: Fleet, asked: JSON, mix: Mix, policy: str, team: str | None) -> dict[Name, Fraction]:
+def _best_scores(fleet: Fleet, choice: JSON, question: Question) -> dict[Name, Fraction]:
     best: dict[Name, Fraction] = {}
-    for minus_score, _, cluster, node, _ in _ranked(fleet, _with_quotas(fleet, asked, team), mix, policy):
+    for minus_score, _, cluster, node, _ in _ranked(fleet, choice, question.mix, question.policy):
         best[cluster, node] = max(best.get((cluster, node), -minus_score), -minus_score)
     return best
 

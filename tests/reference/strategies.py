@@ -221,6 +221,7 @@ _CLAUSES: dict[str, st.SearchStrategy[Any]] = {
     "compliance": st.just(("gdpr",)),
     "data": st.just(("s3://a",)),
     "labels": st.just((("rack", "r1"),)),
+    "performance_floor_milli": st.sampled_from([500, 900, 1500]),
     "min_score": st.sampled_from([50, 85, 91, 100]),
     "share_mode": st.sampled_from(["mps", "mig", "time-slice", "any"]),
     "isolation": st.sampled_from(["hard", "soft"]),
@@ -237,8 +238,9 @@ _WHOLE = st.fixed_dictionaries(
         "link": st.sampled_from([None, None, None, "fabric", "fabric", "nvlink", "xgmi"]),
     }
 )
+_RANGE = st.fixed_dictionaries({"count": st.integers(1, 3), "count_ceiling": st.integers(4, 6)})
 _SHARE = st.fixed_dictionaries({"share_milli": st.sampled_from([100, 250, 500, 750])})
-_AMOUNT = st.sampled_from([_WHOLE, _WHOLE, _WHOLE, _SHARE]).flatmap(lambda strategy: strategy)
+_AMOUNT = st.sampled_from([_WHOLE, _WHOLE, _WHOLE, _RANGE, _SHARE]).flatmap(lambda strategy: strategy)
 
 
 @st.composite
