@@ -14,6 +14,7 @@ from hetero_ops.cli.catalog_units import units
 from hetero_ops.cli.output import Format, print_table, to_json, write
 from hetero_ops.errors import UnknownDevice
 from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.override import API_VERSION
 from hetero_ops.gap.profile import Profile
 from hetero_ops.units import format_memory
 
@@ -88,6 +89,12 @@ def show(
         write(to_json([profile.model_dump(mode="json") for profile in profiles]), output)
         return
     write("\n".join(map(sheet, profiles)), output)
+
+
+@app.command()
+def schema(*, output: option.Output = None) -> None:
+    """Print the JSON Schema of a profile: every attribute of an accelerator, with its unit."""
+    write(to_json({"$id": f"{API_VERSION}/Profile", **Profile.model_json_schema()}), output)
 
 
 def _nothing_of(catalog: Catalog, *asked: str | None) -> str:

@@ -112,6 +112,9 @@ class Choice(Frozen):
     share_milli: Annotated[int, Field(strict=True, ge=1, le=WHOLE_DEVICE_MILLI)] = Field(
         default=WHOLE_DEVICE_MILLI, description="Thousandths of one device."
     )
+    share_memory_mib: MemoryMib | None = Field(
+        default=None, description="Memory of one device, where its share follows from it: half of 40 GB is 20 GB."
+    )
     memory_floor_mib: MemoryMib | None = None
     memory_ceiling_mib: MemoryMib | None = None
     usable_floor_mib: MemoryMib | None = Field(default=None, description="Compares with discovered memory.")
@@ -239,8 +242,8 @@ class Choice(Frozen):
 
     @model_validator(mode="after")
     def _share_and_link_are_possible(self) -> Self:
-        is_share = self.share_milli < WHOLE_DEVICE_MILLI
-        if is_share and self.count > 1:
+        is_share = self.is_share
+        if is_share and (self.count > 1 or self.count_ceiling is not None):
             raise ValueError("a share is of one device; write whole devices, or a count of 1")
         if is_share and self.accelerator_class == "cpu":
             raise ValueError("a share of a cpu; write whole cores, as in cpu:16")
@@ -254,6 +257,8 @@ class Choice(Frozen):
 
     @model_validator(mode="after")
     def _sharing_words_agree(self) -> Self:
+        if self.share_memory_mib is not None and (self.share_milli < WHOLE_DEVICE_MILLI or self.memory_floor_mib):
+            raise ValueError("a share by its memory has no fraction and no memory floor beside it; drop one of them")
         if self.isolation == "hard" and self.share_mode in {"mps", "time-slice"}:
             raise ValueError(f"{self.share_mode} has no hard isolation; write share=mig, or drop one of the two")
         is_partition = self.share_mode == "mig" or self.isolation == "hard"
@@ -284,6 +289,11 @@ class Choice(Frozen):
         """A changed copy, checked like any other choice."""
         fields = {field: getattr(self, field) for field in type(self).model_fields}
         return type(self).model_validate({**fields, **(update or {})})
+
+    @property
+    def is_share(self) -> bool:
+        """Whether a part of a device is asked for, by fraction or by memory."""
+        return self.share_milli < WHOLE_DEVICE_MILLI or self.share_memory_mib is not None
 
     @property
     def label(self) -> str:

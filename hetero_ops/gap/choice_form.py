@@ -233,8 +233,8 @@ def _share(value: object) -> Fields:
             "memory": _memory,
             "isolation": _field("isolation"),
         }
-        if "memory" in value and "fraction" not in value:
-            raise FormError("memory", "this version does not derive the fraction from it; write fraction: 0.25 too")
+        if "fraction" not in value:  # then the fraction follows from the memory, device by device
+            parts["memory"] = lambda size: {"share_memory_mib": _word("")(size)["memory_floor_mib"]}
         return _parts(value, parts)
     return _count(value) if isinstance(value, float) else _word("share")(value)
 

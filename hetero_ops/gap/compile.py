@@ -211,12 +211,15 @@ def _speed_need(choice: Choice, catalog: Catalog) -> dict[str, Any]:
 
 def _sharing(choice: Choice) -> dict[str, Any]:
     """A share by hardware partition is a whole partition that is at least that part of its device."""
-    is_share = choice.share_milli < WHOLE_DEVICE_MILLI
-    is_partition = choice.share_mode == "mig" or (is_share and choice.isolation == "hard")
+    is_partition = choice.share_mode == "mig" or (choice.is_share and choice.isolation == "hard")
     if not is_partition:
-        return _stated({"share_mode": choice.share_mode})
-    floor = choice.share_milli if is_share and choice.memory_floor_mib is None else 0
-    return {"share_mode": "mig", "share_milli": _MILLI} | _stated({"partition_floor_milli": floor})
+        return _stated({"share_mode": choice.share_mode, "share_memory_mib": choice.share_memory_mib})
+    has_fraction = choice.share_milli < WHOLE_DEVICE_MILLI and choice.memory_floor_mib is None
+    floors = {
+        "partition_floor_milli": choice.share_milli if has_fraction else None,
+        "memory_floor_mib": choice.share_memory_mib,
+    }
+    return {"share_mode": "mig", "share_milli": _MILLI} | _stated(floors)
 
 
 def _cpu_choice(choice: Choice) -> dict[str, Any]:

@@ -242,3 +242,9 @@ def test_add_from_a_machine_without_tools_says_which_it_looked_for(command, monk
     assert added.code == 65
     assert "none of nvidia-smi, amd-smi, npu-smi, hl-smi, xpu-smi is there" in added.err
     assert command("catalog", "add", "--this-machine", "--sku", "X").code == 2
+
+
+def test_the_schema_of_a_profile_has_its_version_and_fields(command):
+    schema = json.loads(command("catalog", "schema").out)
+    assert schema["$id"] == "hetero-ops/v1/Profile"
+    assert {"memory_mib", "rates", "partitions", "interconnect_groups", "is_opaque"} <= set(schema["properties"])

@@ -218,7 +218,9 @@ REFUSED = [
     ([], "choices"),
     ([["H100"]], "choices[0]"),
     ({"limits": {"nvidia.com/gpu": 8, "amd.com/gpu": 8}}, "a pod gets all of them, and this would take either"),
-    ({"class": "gpu", "share": {"memory": ">=10GB"}}, "share.memory: this version does not derive the fraction"),
+    ({"class": "gpu", "share": {"memory": "10GB"}, "memory": ">=8GB"}, "has no fraction and no memory floor beside it"),
+    ({"class": "gpu", "share": {"memory": "10GB"}, "count": 2}, "a share is of one device"),
+    ({"class": "gpu", "share": {"memory": "much"}}, "share.memory: 'much' is not a memory size"),
     ({"nvidia.com/gpumem": 8}, "is no resource key that names devices"),
     ("choices:\n  - models: [H100]\n  - modles: [A100]\n", "line 3: choices[1].modles: unknown key 'modles'"),
     ("accelerators:\n  count: 8\n  need: {memory: 80GB+}\n  choices:\n    - H100\n    - A100 fp9\n", "line 6: "),
@@ -274,6 +276,13 @@ def test_the_path_of_a_mistake_can_be_read_by_programs() -> None:
 def test_parallel_ranks_give_the_count() -> None:
     choice = Requirement.parse({"models": "H100", "parallel": {"tp": 8, "dp": 2}}).choices[0]
     assert (choice.count, choice.parallel) == (16, Parallel(tp=8, dp=2))
+
+
+def test_a_share_by_memory_has_no_shorthand() -> None:
+    requirement = Requirement.parse({"class": "gpu", "share": {"memory": ">=10GB", "mode": "mps"}})
+    assert requirement.choices[0].share_memory_mib == 10240
+    assert str(requirement) == '{"choices":[{"accelerator_class":"gpu","share_memory_mib":10240,"share_mode":"mps"}]}'
+    assert Requirement.parse(str(requirement)) == requirement
 
 
 def test_groups_are_further_devices_of_one_choice() -> None:

@@ -269,6 +269,24 @@ def test_a_job_lies_over_as_many_devices_as_a_range_grants() -> None:
     assert (decision.nodes, len(decision.devices)) == (["edge"], 2)
 
 
+def test_a_share_by_memory_is_another_fraction_of_another_card() -> None:
+    asked: JSON = {"class": "gpu", "share": {"memory": ">=10GB"}}
+    small: JSON = {"name": "small", "devices": [{"sku": "A100-SXM4-40GB", "count": 1}]}
+    large: JSON = {"name": "large", "devices": [{"sku": "A100-SXM4-80GB", "count": 1}]}
+    for node, share in ((small, 250), (large, 125)):
+        cards = fleet(node)
+        decision = cards.place(asked)
+        assert isinstance(decision, Placement)
+        assert [grant.share_milli for grant in decision.devices] == [share]
+        for _ in range(1000 // share):
+            again = cards.place(asked)
+            assert isinstance(again, Placement)
+            cards.commit(again)
+        assert cards.place(asked).verdict == "busy"
+    assert codes({"class": "gpu", "share": {"memory": "50GB"}}, fleet(small))["small"] == "MEMORY_TOO_SMALL"
+    assert fleet().place(asked | {"share": {"memory": "10GB", "mode": "mig"}}).nodes == ["mig"]
+
+
 def test_a_word_that_contradicts_the_names_is_refused() -> None:
     with pytest.raises(InvalidRequirement, match=r"'amd' contradicts the names in 'amd:H100'"):
         fleet().place("amd:H100")

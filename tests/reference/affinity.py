@@ -45,6 +45,8 @@ def _tflops(device: Device, choice: JSON) -> float | None:
 
 
 def _memory_ratio(device: Device, choice: JSON) -> Fraction | None:
+    if choice.get("share_memory_mib") is not None:
+        return Fraction(choice["share_memory_mib"], device.nominal_mib or 1)
     if choice["memory_floor_mib"] is not None:
         whole = -(-choice["memory_floor_mib"] * 1000 // choice["share_milli"])
         return Fraction(whole, device.nominal_mib or 1)

@@ -77,7 +77,8 @@ def _named(device: Device, choice: JSON) -> Misfit | None:
 
 def _sharing(device: Device, choice: JSON) -> Misfit | None:
     lacks_daemon = choice.get("share_mode") == "mps" and not device.profile.get("supports_mps")
-    is_split = choice["share_milli"] < WHOLE and device.profile.get("is_opaque")
+    is_share = choice["share_milli"] < WHOLE or choice.get("share_memory_mib") is not None
+    is_split = is_share and device.profile.get("is_opaque")
     return Misfit("SHARING_FORBIDDEN") if lacks_daemon or is_split else None
 
 
@@ -90,6 +91,8 @@ def _memory(device: Device, choice: JSON) -> Misfit | None:
     stated = choice["memory_floor_mib"] if job is None else -(-job // choice["count"])
     if stated is not None:
         floors.append(-(-stated * WHOLE // choice["share_milli"]))  # of the granted share
+    if choice.get("share_memory_mib") is not None:
+        floors.append(choice["share_memory_mib"])
     part, whole = choice.get("partition_floor_milli"), device.profile.get("memory_mib")
     if part and whole:
         floors.append(-(-whole * part // WHOLE))

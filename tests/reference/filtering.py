@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from tests.reference.device_fit import CODES, Misfit, misfit_of_device, part_milli
-from tests.reference.model import JSON, WHOLE, Device, Node
+from tests.reference.model import JSON, WHOLE, Device, Node, share_of
 
 _CLOSED = {"burn-in": "BURN_IN", "quarantined": "UNHEALTHY"}
 
@@ -20,7 +20,7 @@ def _price(node: Node, device: Device, choice: JSON) -> Misfit | None:
     ceiling, price = choice.get("cost_ceiling_milli"), node.prices_milli.get(device.sku or "")
     if not ceiling:
         return None
-    milli = choice["count"] * choice["share_milli"] * part_milli(device)
+    milli = choice["count"] * share_of(choice, device.nominal_mib) * part_milli(device)
     cost = None if price is None else -(-price * milli // WHOLE**2)
     return Misfit("COST_CEILING", cost, ceiling) if cost is None or cost > ceiling else None
 
@@ -108,7 +108,7 @@ def _nearness(misfit: Misfit) -> tuple[int, float, float]:
 def _shortage(
     fitting: list[Device], free: Callable[[Device], int], cpu: int | None, memory: int | None, choice: JSON
 ) -> Misfit | None:
-    usable = [device for device in fitting if free(device) >= choice["share_milli"]]
+    usable = [device for device in fitting if free(device) >= share_of(choice, device.nominal_mib)]
     count, is_linked = choice["count"], bool(choice["link"]) and choice["count"] > 1
     most = _largest(device.kind for device in usable)
     if is_linked and not any(device.island is not None for device in fitting):

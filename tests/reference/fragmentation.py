@@ -8,7 +8,7 @@ from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.compile import compile_choice
 from hetero_ops.gap.requirement import Requirement
 from tests.reference.filtering import misfit_of_device
-from tests.reference.model import JSON, Device, Fleet, Node
+from tests.reference.model import JSON, Device, Fleet, Node, share_of
 
 Mix = list[tuple[JSON, Fraction]]
 
@@ -66,7 +66,7 @@ def _usable(node: Node, free: Mapping[int, int], cpu_milli: int | None, choice: 
     by_island = bool(choice["link"]) and choice["count"] > 1
     sets: dict[object, list[Device]] = {}
     for device in node.devices:
-        is_large_enough = free[device.id] >= choice["share_milli"]
+        is_large_enough = free[device.id] >= share_of(choice, device.nominal_mib)
         if is_large_enough and not (by_island and device.island is None) and misfit_of_device(device, choice) is None:
             sets.setdefault((device.kind, device.island if by_island else None), []).append(device)
     return sum(free[device.id] for devices in sets.values() if len(devices) >= choice["count"] for device in devices)

@@ -111,6 +111,14 @@ class Answer:
     score: Fraction | None = None
 
 
+def share_of(choice: JSON, nominal_mib: int | None) -> int:
+    """The share of a device that a choice takes: as stated, or as much as holds the memory that is wanted."""
+    wanted = choice.get("share_memory_mib")
+    if wanted is None:
+        return int(choice["share_milli"])
+    return min(max(-(-wanted * WHOLE // nominal_mib), 1), WHOLE) if nominal_mib else WHOLE
+
+
 def nominal_size(usable_mib: int, catalog: Catalog) -> int:
     """The smallest size on the market that is at most 7 % above what a device reports; else that itself."""
     sizes = sorted({profile.memory_mib for profile in catalog if profile.memory_mib})

@@ -10,7 +10,7 @@ from tests.reference.affinity import affinity
 from tests.reference.device_fit import Misfit
 from tests.reference.filtering import is_within_quota, misfit_of_node, misfit_on_node
 from tests.reference.fragmentation import Mix, unusable
-from tests.reference.model import JSON, WHOLE, Answer, Device, Fleet, Node, Reason, TeamUse
+from tests.reference.model import JSON, WHOLE, Answer, Device, Fleet, Node, Reason, TeamUse, share_of
 from tests.reference.quota import misfit_of_team
 from tests.reference.speed import misfit_of_speed
 
@@ -105,15 +105,16 @@ def _ranked(
     """All candidates: score, then less idle share left on the node, then names, then lower device ids."""
     for node in fleet.nodes:
         if misfit_of_node(node, choice) is None:
-            idle = sum(device.free for device in node.devices) - choice["count"] * choice["share_milli"]
             for chosen in _sets(node, choice):
+                taken = sum(share_of(choice, device.nominal_mib) for device in chosen)
+                idle = sum(device.free for device in node.devices) - taken
                 ids = tuple(sorted(device.id for device in chosen))
                 yield -score(node, chosen, choice, mix, policy), idle, node.cluster, node.name, ids
 
 
 def _sets(node: Node, choice: JSON) -> Iterator[tuple[Device, ...]]:
     """Every set of the asked number of usable devices, of one kind, and in one island where a link is asked."""
-    free = [device for device in node.devices if device.free >= choice["share_milli"]]
+    free = [device for device in node.devices if device.free >= share_of(choice, device.nominal_mib)]
     fit = [device for device in free if misfit_on_node(node, device, choice) is None]
     usable = [device for device in fit if is_within_quota(device, choice)]
     for chosen in combinations(usable, choice["count"]):
@@ -172,7 +173,7 @@ def _rest(node: Node, chosen: Sequence[Device], choice: JSON, mix: Mix) -> Fract
     free, cpu = node.free_shares(), node.free_cpu_milli
     before = unusable(node, free, cpu, mix)
     for device in chosen:
-        free[device.id] -= choice["share_milli"]
+        free[device.id] -= share_of(choice, device.nominal_mib)
     after = unusable(node, free, None if cpu is None else cpu - choice["cpu_milli"], mix)
     added = after - before
     return Fraction(1, 2) - added / (2 * (abs(added) + _REFERENCE_MILLI))
@@ -199,9 +200,10 @@ def take(fleet: Fleet, answer: Answer, choice: JSON, team: str | None = None) ->
     for node in fleet.nodes:
         if (node.cluster, node.name) == answer.node:
             for device in (device for device in node.devices if device.id in answer.devices):
-                device.free -= choice["share_milli"]
+                share = share_of(choice, device.nominal_mib)
+                device.free -= share
                 if team is not None:
-                    fleet.team_uses.append(TeamUse(team, device, choice["share_milli"]))
+                    fleet.team_uses.append(TeamUse(team, device, share))
             if node.free_cpu_milli is not None:
                 node.free_cpu_milli -= choice["cpu_milli"]
             if node.free_memory_mib is not None:

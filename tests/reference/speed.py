@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hetero_ops.gap.catalog import Catalog
 from tests.reference.device_fit import Misfit, computed_precision, part_milli
-from tests.reference.model import JSON, WHOLE, Device
+from tests.reference.model import JSON, WHOLE, Device, share_of
 
 _FREE = ("bf16", "fp16")
 
@@ -29,8 +29,8 @@ def _ratio(device: Device, choice: JSON, first: JSON) -> float | None:
         word = computed_precision(device, choice) if choice["precisions"] else free
         reached = _achieved(device.profile, word)
         if yardstick is not None and reached is not None and _is_known_part(device):
-            mine = reached * part_milli(device) / WHOLE * _amount(choice)
-            return mine / (yardstick * _amount(first))
+            mine = reached * part_milli(device) / WHOLE * _amount(choice, device.nominal_mib)
+            return mine / yardstick
     return None
 
 
@@ -40,9 +40,8 @@ def _is_known_part(device: Device) -> bool:
     return any(cut["name"] == device.partition and cut["compute_milli"] for cut in device.profile["partitions"])
 
 
-def _amount(choice: JSON) -> int:
-    amount: int = choice["count"] * choice["share_milli"]
-    return amount
+def _amount(choice: JSON, nominal_mib: int | None) -> int:
+    return int(choice["count"]) * share_of(choice, nominal_mib)
 
 
 def _yardsticks(first: JSON, word: str) -> Iterator[float]:
@@ -54,7 +53,7 @@ def _yardsticks(first: JSON, word: str) -> Iterator[float]:
             cuts = [cut for cut in profile["partitions"] if cut["name"] == name["partition"]]
             part = WHOLE if name["partition"] is None else (cuts[0]["compute_milli"] if cuts else None)
             if rate is not None and part is not None:
-                yield rate * part / WHOLE
+                yield rate * part / WHOLE * _amount(first, profile["memory_mib"])
 
 
 def _achieved(profile: JSON, word: str) -> float | None:

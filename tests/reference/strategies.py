@@ -240,7 +240,8 @@ _WHOLE = st.fixed_dictionaries(
 )
 _RANGE = st.fixed_dictionaries({"count": st.integers(1, 3), "count_ceiling": st.integers(4, 6)})
 _SHARE = st.fixed_dictionaries({"share_milli": st.sampled_from([100, 250, 500, 750])})
-_AMOUNT = st.sampled_from([_WHOLE, _WHOLE, _WHOLE, _RANGE, _SHARE]).flatmap(lambda strategy: strategy)
+_SHARE_BY_MEMORY = st.fixed_dictionaries({"share_memory_mib": st.sampled_from([5 * GIB, 10 * GIB, 30 * GIB, 90 * GIB])})
+_AMOUNT = st.sampled_from([_WHOLE, _WHOLE, _WHOLE, _RANGE, _SHARE, _SHARE_BY_MEMORY]).flatmap(lambda strategy: strategy)
 
 
 @st.composite
@@ -256,8 +257,10 @@ def choices(draw: st.DrawFn, plain: tuple[str, ...] = _NAMES) -> Choice:
     if fields.get("memory_floor_mib", 0) > fields.get("memory_ceiling_mib", 1 << 30):
         del fields["memory_floor_mib"]
     fields |= draw(_AMOUNT)
-    if "share_milli" in fields:
+    if "share_milli" in fields or "share_memory_mib" in fields:
         fields.pop("link_floor_mbps", None)
+    if "share_memory_mib" in fields:
+        fields.pop("memory_floor_mib", None)
         fields.pop("memory_ceiling_mib", None)  # with a floor on the share, hardly ever both
     if fields.get("isolation") == "hard" and fields.get("share_mode") in {"mps", "time-slice"}:
         del fields["isolation"]

@@ -21,16 +21,16 @@ pub fn weighted_unusable(node: &Node, free_milli: &[u16], free_cpu_milli: Option
         return 0;
     }
     let mut sum = 0;
-    for (class, fits) in mix.document.classes.iter().zip(&mix.fits) {
+    for (class, shares) in mix.document.classes.iter().zip(&mix.shares) {
         let choice = &class.choice;
         let has_cpu = free_cpu_milli.is_none_or(|free| free >= choice.cpu_milli);
         let runs = if choice.count > 1 && choice.link.is_some() { &node.islands } else { &node.kinds };
         let mut usable: u64 = 0;
         if has_cpu && choice.count > 0 {
-            for run in runs.iter().filter(|run| fits[run.kind.at()]) {
+            for (run, share) in runs.iter().filter_map(|run| Some((run, shares[run.kind.at()]?))) {
                 let range = run.devices.start - node.devices.start..run.devices.end - node.devices.start;
                 let (mut count, mut free_here) = (0, 0);
-                for &free in free_milli[range].iter().filter(|&&free| free >= choice.share_milli) {
+                for &free in free_milli[range].iter().filter(|&&free| free >= share) {
                     count += 1;
                     free_here += u64::from(free);
                 }

@@ -89,6 +89,11 @@ impl Kind {
         }
     }
 
+    /// The share of a device of this kind that a choice takes, thousandths.
+    pub fn share_for(&self, choice: &Choice) -> u16 {
+        choice.share_of(self.nominal_mib)
+    }
+
     /// The precision in which a kind computes what a choice asks: weights that are only stored in one are widened.
     pub fn computed_precision<'a>(&self, choice: &'a Choice) -> &'a str {
         let asked = choice.rate_precision();

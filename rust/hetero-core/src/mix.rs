@@ -7,6 +7,7 @@ use crate::digest::{Digest, Hasher};
 use crate::error::{Error, Result};
 use crate::filter;
 use crate::inventory::Inventory;
+use crate::kind::Kind;
 use crate::profile::Class;
 use crate::request::{Choice, Link, check};
 use crate::units::WHOLE_MILLI;
@@ -39,8 +40,8 @@ pub struct MixDocument {
 pub struct Mix {
     /// As given.
     pub document: MixDocument,
-    /// Per class and kind of device: whether such a device can serve such a step.
-    pub fits: Vec<Vec<bool>>,
+    /// Per class and kind of device: the share that such a step takes of such a device; `None` where it cannot serve.
+    pub shares: Vec<Vec<Option<u16>>>,
     /// Sum of the weights.
     pub total_weight: u64,
     /// Of the classes and weights.
@@ -62,13 +63,15 @@ impl Mix {
         if total_weight > MAX_TOTAL_WEIGHT || (total_weight == 0 && !document.classes.is_empty()) {
             return Err(refuse("the weights must add up to more than 0 and at most 10^12"));
         }
-        let fits = document.classes.iter().map(|class| fits(class, inventory)).collect();
-        Ok(Self { document, fits, total_weight, digest: hasher.finish() })
+        let shares = document.classes.iter().map(|class| shares(class, inventory)).collect();
+        Ok(Self { document, shares, total_weight, digest: hasher.finish() })
     }
 }
 
-fn fits(class: &TaskClass, inventory: &Inventory) -> Vec<bool> {
-    filter::kinds(inventory, &class.choice).iter().map(Option::is_none).collect()
+fn shares(class: &TaskClass, inventory: &Inventory) -> Vec<Option<u16>> {
+    let fit = filter::kinds(inventory, &class.choice);
+    let share = |(misfit, kind): (&Option<_>, &Kind)| misfit.is_none().then(|| kind.share_for(&class.choice));
+    fit.iter().zip(&inventory.kinds).map(share).collect()
 }
 
 /// The mix of a fleet that states none: its own island sizes.

@@ -6,6 +6,7 @@ use crate::fleet::Fleet;
 use crate::place::{Question, best_of_fleet};
 use crate::reason::refusal;
 use crate::request::{Choice, Place, Request};
+use crate::units::share_of;
 
 /// A clause that a request can do without.
 struct Omission {
@@ -134,7 +135,7 @@ fn most(choice: &Choice, fits: impl Fn(&Choice) -> bool) -> Option<u32> {
 /// The highest lower memory floor that fits, out of what the fleet's devices have.
 fn highest_floor(fleet: &Fleet, choice: &Choice, fits: impl Fn(&Choice) -> bool) -> Option<u64> {
     let floor = choice.memory_floor_mib?;
-    let granted = |mib: u64| choice.granted_mib(mib);
+    let granted = |mib: u64| share_of(mib, u64::from(choice.share_of(Some(mib))));
     let mut floors: Vec<u64> =
         fleet.inventory().kinds.iter().filter_map(|kind| kind.nominal_mib.map(granted)).collect();
     floors.retain(|&mib| mib < floor);

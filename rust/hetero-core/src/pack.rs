@@ -37,7 +37,8 @@ pub fn for_each_option(
     let runs = if one_island { &node.islands } else { &node.kinds };
     let mut left = (MAX_PAIRS / (count * count)).clamp(1, MAX_OPTIONS);
     let mut picked = Vec::with_capacity(count);
-    let is_usable = |at: usize| free_milli[at] >= choice.share_milli;
+    let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
+    let is_usable = |at: usize| free_milli[at] >= share(at);
     let offered = only_whole(inventory, node, choice, fit, is_usable);
     for run in runs.iter().filter(|run| offered[run.kind.at()].is_none()) {
         let usable = run.devices.clone().filter(|&at| is_usable(at));

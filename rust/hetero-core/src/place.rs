@@ -16,7 +16,7 @@ use crate::pack::for_each_option;
 use crate::reason::{gather, refusal, refusals};
 use crate::request::{Choice, Request};
 use crate::score::{Candidate, Policy, Values, Weights, penalties, performance, round, values};
-use crate::units::NodeIdx;
+use crate::units::{NodeIdx, share_of};
 
 /// How a request is to be judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -197,12 +197,14 @@ pub fn best_of_node(
         return None;
     }
     let free: u64 = fleet.free_milli(node).iter().map(|&milli| u64::from(milli)).sum();
-    let idle_milli = free - u64::from(choice.count) * u64::from(choice.share_milli);
+    let inventory = fleet.inventory();
+    let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
     let mut best: Option<Best> = None;
     let mut consider = |devices: &[usize]| {
         if choice.one_numa_node && !is_on_one_numa_node(fleet, devices) {
             return;
         }
+        let idle_milli = free - devices.iter().map(|&at| u64::from(share(at))).sum::<u64>();
         let values = values(fleet, choice, Candidate { node, devices }, question.policy);
         let total = values.total(&question.weights);
         let here = Best { node, devices: devices.to_vec(), values, total, idle_milli };
@@ -213,7 +215,7 @@ pub fn best_of_node(
     if choice.is_cpu_only() {
         consider(&[]);
     } else {
-        let (inventory, free_milli) = (fleet.inventory(), &fleet.capacity().free_milli);
+        let free_milli = &fleet.capacity().free_milli;
         let fit = filter::on_node(inventory, fleet.node(node), choice, fit);
         for_each_option(inventory, fleet.node(node), free_milli, choice, &fit, consider);
     }
@@ -265,14 +267,15 @@ fn placement(
 }
 
 fn grants(fleet: &Fleet, choice: &Choice, best: &Best) -> Vec<Grant> {
+    let inventory = fleet.inventory();
     let mut grants: Vec<Grant> = best
         .devices
         .iter()
         .map(|&at| Grant {
             node: fleet.node(best.node).name.clone(),
-            id: fleet.inventory().devices[at].id,
-            uuid: fleet.inventory().devices[at].uuid.clone(),
-            share_milli: choice.share_milli,
+            id: inventory.devices[at].id,
+            uuid: inventory.devices[at].uuid.clone(),
+            share_milli: inventory.kinds[inventory.devices[at].kind.at()].share_for(choice),
             free_milli: fleet.capacity().free_milli[at],
         })
         .collect();
@@ -289,7 +292,7 @@ fn granted(fleet: &Fleet, choice: &Choice, best: &Best) -> Option<Granted> {
         model: kind.model.clone(),
         class: kind.class,
         partition: kind.partition.clone(),
-        memory_mib: kind.usable_mib.map(|mib| choice.granted_mib(mib)),
+        memory_mib: kind.usable_mib.map(|mib| share_of(mib, u64::from(kind.share_for(choice)))),
     })
 }
 

@@ -78,7 +78,7 @@ impl Quotas {
     /// unless the limit is below what is asked.
     pub fn misfit(&self, inventory: &Inventory, team: &str, choice: &Choice, kind: &Kind) -> Option<Misfit> {
         let used = self.used_milli.get(team)?;
-        let asked = u64::from(choice.count) * u64::from(choice.share_milli);
+        let asked = u64::from(choice.count) * u64::from(kind.share_for(choice));
         let of_team = self.limits.iter().enumerate().filter(|(_, limit)| limit.team == team && covers(limit, kind));
         let left = of_team.map(|(i, limit)| {
             let most = u64::from(limit.devices) * u64::from(WHOLE_MILLI);

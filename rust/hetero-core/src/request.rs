@@ -134,6 +134,9 @@ pub struct Choice {
     /// More devices are taken up to this many, `count` at least.
     #[serde(default)]
     pub count_ceiling: Option<u32>,
+    /// Memory wanted of one device, where the share follows from it: a quarter of an 80 GB card, half of a 40 GB one.
+    #[serde(default)]
+    pub share_memory_mib: Option<u64>,
     /// Memory of the whole job, which lies evenly over its devices, where no floor is stated.
     #[serde(default)]
     pub job_memory_mib: Option<u64>,
@@ -204,16 +207,28 @@ impl Choice {
         Self { count, count_ceiling: None, ..self.clone() }
     }
 
-    /// What the granted share of a device is of its memory; in two parts, so that no size overflows.
-    pub fn granted_mib(&self, device_mib: u64) -> u64 {
-        let (whole, share) = (u64::from(WHOLE_MILLI), u64::from(self.share_milli));
-        device_mib / whole * share + device_mib % whole * share / whole
+    /// The share of a device of this nominal memory, thousandths: as stated, or as much as holds the memory wanted.
+    ///
+    /// A device that is too small, or of unknown size, would be taken whole; the filter refuses it before.
+    pub fn share_of(&self, nominal_mib: Option<u64>) -> u16 {
+        let Some(wanted) = self.share_memory_mib else { return self.share_milli };
+        let whole = u64::from(WHOLE_MILLI);
+        let share = nominal_mib.filter(|&mib| mib > 0).map_or(whole, |mib| wanted.saturating_mul(whole).div_ceil(mib));
+        u16::try_from(share.clamp(1, whole)).unwrap_or(WHOLE_MILLI)
+    }
+
+    /// Whether a device is shared with other steps.
+    pub fn is_share(&self) -> bool {
+        self.share_milli < WHOLE_MILLI || self.share_memory_mib.is_some()
     }
 
     /// Nominal memory that a whole device needs so that the granted share meets the floor.
     pub fn device_floor_mib(&self) -> Option<u64> {
         let share = u64::from(self.share_milli.max(1));
         let part_of_job = || self.job_memory_mib.map(|mib| mib.div_ceil(u64::from(self.count.max(1))));
+        if self.share_memory_mib.is_some() {
+            return self.share_memory_mib.max(self.memory_floor_mib);
+        }
         let floor = self.memory_floor_mib.or_else(part_of_job);
         floor.map(|floor| floor.saturating_mul(u64::from(WHOLE_MILLI)).div_ceil(share))
     }
@@ -251,7 +266,7 @@ pub(crate) fn check(choice: &Choice) -> Result<()> {
     if choice.share_milli == 0 || choice.share_milli > WHOLE_MILLI {
         return refuse("a share is 1 to 1000 thousandths");
     }
-    if choice.share_milli < WHOLE_MILLI && choice.count != 1 {
+    if choice.is_share() && (choice.count != 1 || choice.count_ceiling.is_some()) {
         return refuse("a share is of one device; ask for whole devices to get several");
     }
     if choice.count_ceiling.is_some_and(|most| most <= choice.count || choice.count == 0) {

@@ -51,6 +51,12 @@ pub fn nominal_mib(usable_mib: u64) -> u64 {
         .unwrap_or(usable_mib)
 }
 
+/// A share of an amount; in two parts, so that no amount overflows.
+pub fn share_of(amount: u64, share_milli: u64) -> u64 {
+    let whole = u64::from(WHOLE_MILLI);
+    amount / whole * share_milli + amount % whole * share_milli / whole
+}
+
 #[cfg(test)]
 mod tests {
     use super::nominal_mib;

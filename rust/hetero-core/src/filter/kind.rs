@@ -77,7 +77,7 @@ fn is_model(kind: &Kind, name: &Name) -> bool {
 }
 
 fn sharing_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
-    let is_share = choice.share_milli < WHOLE_MILLI;
+    let is_share = choice.is_share();
     let has_daemon = kind.profile.as_ref().is_some_and(|profile| profile.supports_mps);
     let lacks_daemon = choice.share_mode == Some(ShareMode::Mps) && !has_daemon;
     (lacks_daemon || (is_share && kind.is_opaque())).then(|| Misfit::of(Code::SharingForbidden))

@@ -81,7 +81,7 @@ fn misfit_on_node(kind: &Kind, node: &Node, choice: &Choice) -> Option<Misfit> {
     if let Some(ceiling) = choice.cost_ceiling_milli {
         let price = kind.sku.as_ref().and_then(|sku| node.site.prices_milli.get(sku));
         let whole = u64::from(WHOLE_MILLI);
-        let devices = u64::from(choice.count) * u64::from(choice.share_milli) * kind.part_milli();
+        let devices = u64::from(choice.count) * u64::from(kind.share_for(choice)) * kind.part_milli();
         let cost = price.map(|milli| milli.saturating_mul(devices).div_ceil(whole * whole));
         if cost.is_none_or(|cost| cost > ceiling) {
             return Some(Misfit::numbers(Code::CostCeiling, cost, ceiling));
@@ -183,7 +183,8 @@ fn short<F: Fn(usize) -> u16>(
     view: &View<F>,
 ) -> Option<Misfit> {
     if !choice.is_cpu_only() {
-        let usable = |at: usize| (view.free_milli)(at) >= choice.share_milli;
+        let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
+        let usable = |at: usize| (view.free_milli)(at) >= share(at);
         let most = most_devices(&node.kinds, fit, usable);
         if choice.count > 1 && choice.link.is_some() {
             if !node.islands.iter().any(|run| fit[run.kind.at()].is_none()) {

@@ -16,8 +16,9 @@ pub fn added_milli(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>) -> 
         return 0.0;
     }
     let mut free = fleet.free_milli(candidate.node).to_vec();
+    let inventory = fleet.inventory();
     for &at in candidate.devices {
-        free[at - node.devices.start] -= choice.share_milli;
+        free[at - node.devices.start] -= inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
     }
     let cpu = fleet.capacity().free_cpu_milli[candidate.node.at()].map(|free| free.saturating_sub(choice.cpu_milli));
     let (before, after) = (fleet.weighted_unusable(candidate.node), weighted_unusable(node, &free, cpu, mix));

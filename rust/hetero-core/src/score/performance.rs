@@ -5,7 +5,7 @@ use crate::decision::Performance;
 use crate::fleet::Fleet;
 use crate::kind::Kind;
 use crate::profile::{Profile, Profiles};
-use crate::request::{Choice, Name};
+use crate::request::Choice;
 use crate::score::{Candidate, Policy, round, saturating};
 use crate::units::WHOLE_MILLI;
 
@@ -88,9 +88,9 @@ pub(crate) fn ratio(profiles: &Profiles, first: &Choice, granted: &Choice, kind:
         return None;
     }
     ["bf16", "fp16"].iter().find_map(|free| {
-        let yardstick = fastest(profiles, &first.names, word(first, free))? * roof_share(first);
+        let yardstick = fastest(profiles, first, word(first, free))?;
         let granted_word = if granted.precisions.is_empty() { free } else { kind.computed_precision(granted) };
-        Some(kind.achieved_tflops(granted_word)? * roof_share(granted) / yardstick)
+        Some(kind.achieved_tflops(granted_word)? * roof_share(granted, kind.nominal_mib) / yardstick)
     })
 }
 
@@ -98,11 +98,12 @@ fn word<'a>(choice: &'a Choice, free: &'a str) -> &'a str {
     choice.precisions.first().map_or(free, |need| need.word.as_str())
 }
 
-fn fastest(profiles: &Profiles, names: &[Name], word: &str) -> Option<f64> {
-    let pairs = names.iter().flat_map(|name| name.skus.iter().map(move |sku| (name, sku)));
+fn fastest(profiles: &Profiles, first: &Choice, word: &str) -> Option<f64> {
+    let pairs = first.names.iter().flat_map(|name| name.skus.iter().map(move |sku| (name, sku)));
     let rates = pairs.filter_map(|(name, sku)| {
         let profile = profiles.get(sku).filter(|profile| !profile.is_opaque)?;
-        Some(profile.achieved_tflops(word)? * part(profile, name.partition.as_deref())?)
+        let part = part(profile, name.partition.as_deref())?;
+        Some(profile.achieved_tflops(word)? * part * roof_share(first, profile.memory_mib))
     });
     rates.max_by(f64::total_cmp)
 }
@@ -114,6 +115,6 @@ fn part(profile: &Profile, partition: Option<&str>) -> Option<f64> {
     Some(f64::from(cut.compute_milli?) / f64::from(WHOLE_MILLI))
 }
 
-fn roof_share(choice: &Choice) -> f64 {
-    f64::from(choice.count) * f64::from(choice.share_milli)
+fn roof_share(choice: &Choice, nominal_mib: Option<u64>) -> f64 {
+    f64::from(choice.count) * f64::from(choice.share_of(nominal_mib))
 }
