@@ -47,7 +47,14 @@ def add_cards(draft: NodeDraft, cards: Sequence[Card]) -> None:
     next_id = max((card.index for card in cards), default=-1) + 1
     for card in sorted(cards, key=lambda card: card.index):
         device = draft.identify(card.index, [card.product, card.pci_id], card.memory_mib)
-        if card.is_partitioned or card.instances:
+        if card.is_partitioned and not card.instances:
+            # Steps can run on it only once it is cut, so it is there, but not usable.
+            draft.note(
+                "NOT_OFFERED", "MIG is on, but no instance is printed; the card is taken as unhealthy", card.index
+            )
+            draft.add(card.index, device, health="unhealthy", pci=card.pci, uuid=card.uuid, serial=card.serial)
+            by_instance = {}
+        elif card.instances:
             by_instance = _add_instances(draft, card, device, next_id)
             next_id += len(by_instance)
         else:
@@ -58,8 +65,6 @@ def add_cards(draft: NodeDraft, cards: Sequence[Card]) -> None:
 
 def _add_instances(draft: NodeDraft, card: Card, device: Device, next_id: int) -> dict[int | None, int]:
     """Add the instances of a card; gives the device id of each."""
-    if not card.instances:
-        draft.note("NOT_OFFERED", "MIG is on, but no instance is printed; nothing of the card is offered", card.index)
     profile = None if device["sku"] == "unknown" else draft.catalog[device["sku"]]
     compute_instances = Counter(instance.gpu_instance for instance in card.instances)
     by_instance: dict[int | None, int] = {}

@@ -134,11 +134,13 @@ def test_compute_instances_of_one_gpu_instance_are_one_device() -> None:
     assert codes(found) == ["PARTITION_UNKNOWN"]
 
 
-def test_mig_without_instances_offers_nothing() -> None:
+def test_mig_without_instances_is_there_and_not_usable() -> None:
     found = read(log(gpu(inside=mig()), gpu("00000000:41:00.0")))
 
-    assert values(found, "id") == [1]
+    assert values(found, "id") == [0, 1]
+    assert values(found, "health") == ["unhealthy", None]
     assert codes(found) == ["NOT_OFFERED"]
+    assert loaded(found).place("gpu:2").verdict == "busy"
 
 
 def test_a_computing_process_takes_its_device_and_a_drawing_one_does_not() -> None:
