@@ -1,0 +1,195 @@
+//! Whole replays on small fleets: who wins by hand, and what always holds.
+
+#![allow(missing_docs)]
+
+use std::time::Duration;
+
+use hetero_core::Fleet;
+use hetero_core::document::FleetDocument;
+use hetero_core::profile::Profiles;
+use hetero_plan::{Policy, Question, Report, Run, Trace, simulate};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn fleet(nodes: &[Value]) -> Fleet {
+    let document = json!({
+        "apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": [{"name": "here", "nodes": nodes}]
+    });
+    let document = FleetDocument::from_json(document.to_string().as_bytes()).expect("valid");
+    let profiles = json!({"digest": "test", "resource_keys": {}, "entries": []}).to_string();
+    Fleet::new(document, Profiles::from_json(profiles.as_bytes()).expect("valid")).expect("valid")
+}
+
+fn node(name: &str, cores: u64, model: &str, count: usize) -> Value {
+    let mut node = json!({"name": name, "cpu_milli": cores * 1000, "memory_mib": cores * 4096});
+    if count > 0 {
+        node["devices"] = json!([{"sku": "unknown", "class": "gpu", "model": model, "count": count}]);
+    }
+    node
+}
+
+/// A task: devices, share of each, cores, permitted model.
+type Task = (u32, u16, u64, Option<&'static str>);
+
+fn class(&(count, share_milli, cores, model): &Task) -> Value {
+    let name = |model| json!({"skus": [], "models": [model], "is_any_model": false, "vendor": null, "partition": null});
+    json!({
+        "label": "task", "class": null, "vendor": null, "names": model.map(name).into_iter().collect::<Vec<_>>(),
+        "count": count, "share_milli": share_milli, "memory_floor_mib": null, "memory_ceiling_mib": null,
+        "usable_floor_mib": null, "precisions": [], "link": null, "link_floor_mbps": null,
+        "compute_floor_tflops": null, "bandwidth_floor_mbps": null, "cpu_milli": cores * 1000,
+        "host_memory_mib": cores * 1024
+    })
+}
+
+fn trace(tasks: &[Task]) -> Trace {
+    let classes: Vec<Value> = tasks.iter().map(class).collect();
+    let mix: Vec<Value> = classes.iter().map(|choice| json!({"choice": choice, "weight": 1})).collect();
+    let text = json!({
+        "mix": {"source": "test", "classes": mix}, "classes": classes, "tasks": (0..tasks.len()).collect::<Vec<_>>()
+    });
+    Trace::from_json(text.to_string().as_bytes()).expect("valid")
+}
+
+fn ask(policies: &[Policy], seeds: &[u64], arrival_milli: u32, threads: usize) -> Question {
+    Question { policies: policies.to_vec(), seeds: seeds.to_vec(), arrival_milli, threads }
+}
+
+/// A clock that stands still: what is measured is 0, so that reports can be compared.
+fn replay(fleet: &Fleet, trace: &Trace, question: &Question) -> Report {
+    simulate(fleet, trace, question, &|| Duration::ZERO).expect("valid")
+}
+
+fn only(fleet: &Fleet, tasks: &[Task], policy: Policy, arrival_milli: u32) -> Run {
+    replay(fleet, &trace(tasks), &ask(&[policy], &[42], arrival_milli, 1)).runs.remove(0)
+}
+
+#[test]
+fn halves_fill_all_devices_under_every_policy() {
+    // Four halves on two devices always fit, two on each, whichever device the second one takes.
+    let two = fleet(&[node("a", 64, "X", 2)]);
+    for policy in Policy::ALL {
+        let run = only(&two, &[(1, 500, 1, None)], policy, 1000);
+        assert_eq!((run.decisions, run.failed, run.allocated_ratio["1.0"]), (4, 0, 1.0), "{policy:?}");
+        assert_eq!(run.fragmentation_ratio, None, "nothing is free");
+    }
+}
+
+#[test]
+fn a_fifth_half_fails_and_allocation_stays() {
+    let two = fleet(&[node("a", 64, "X", 2)]);
+    let run = only(&two, &[(1, 500, 1, None)], Policy::Fgd, 1300);
+    assert_eq!((run.decisions, run.failed), (6, 2)); // 2.6 devices are wanted, six halves reach them
+    let levels: Vec<(&str, f64)> = run.allocated_ratio.iter().map(|(name, &ratio)| (name.as_str(), ratio)).collect();
+    // 0.9 x 2 = 1.8 is reached by the fourth, as 1.0 is; 2.2 by the fifth
+    assert_eq!(levels, [("0.9", 1.0), ("1.0", 1.0), ("1.1", 1.0), ("1.3", 1.0)]);
+}
+
+#[test]
+fn tasks_go_where_their_model_is_and_cpu_suffices() {
+    let nodes = [node("a", 64, "X", 1), node("b", 1, "Y", 1), node("c", 64, "Y", 1)];
+    for policy in Policy::ALL {
+        // asks 2 cores with a Y: only c will do, for one of the two that arrive (2 of 3 devices; 0.6 x 3 = 1.8)
+        let run = only(&fleet(&nodes), &[(1, 1000, 2, Some("Y"))], policy, 600);
+        assert_eq!((run.decisions, run.failed, run.allocated_ratio["0.6"]), (2, 1, 0.333_333), "{policy:?}");
+        // the X is of another model, and b has too little CPU: all that is left is useless
+        assert_eq!(run.fragmentation_ratio, Some(1.0), "{policy:?}");
+    }
+}
+
+#[test]
+fn packing_keeps_a_node_whole_and_spreading_does_not() {
+    // Two nodes of two devices. Two single devices, then a pair: fits only if both singles went to one node.
+    // With arrival 1.0 the three tasks arrive in some order; over many seeds packing always fits, worst-fit does not.
+    let two = fleet(&[node("a", 64, "X", 2), node("b", 64, "X", 2)]);
+    let tasks = trace(&[(1, 1000, 1, None), (1, 1000, 1, None), (2, 1000, 1, None)]);
+    let seeds: Vec<u64> = (0..32).collect();
+    let failed = |policy| -> usize {
+        replay(&two, &tasks, &ask(&[policy], &seeds, 1000, 1)).runs.iter().map(|run| run.failed).sum()
+    };
+    for policy in Policy::ALL.into_iter().filter(|policy| !matches!(policy, Policy::Random | Policy::WorstFit)) {
+        assert_eq!(failed(policy), 0, "{policy:?}");
+    }
+    // The pair comes last in a third of the orders, and then worst-fit has used both nodes.
+    let spread = failed(Policy::WorstFit);
+    assert!((4..=20).contains(&spread), "{spread}");
+}
+
+#[test]
+fn fgd_leaves_whole_what_others_need() {
+    // Halves ask one core, whole devices two. b has one core: its device is useless to whole ones, and halves go there by
+    // FGD, so the whole one fits on a. Worst-fit puts the half on a, and the whole one fails wherever it comes second.
+    let small = fleet(&[node("a", 64, "X", 1), node("b", 1, "Y", 1)]);
+    let tasks = trace(&[(1, 500, 1, None), (1, 1000, 2, None)]);
+    let seeds: Vec<u64> = (0..16).collect();
+    let failed = |policy| -> Vec<usize> {
+        let runs = replay(&small, &tasks, &ask(&[policy], &seeds, 750, 1)).runs;
+        assert!(runs.iter().all(|run| run.decisions == 2)); // 1.5 of 2 devices
+        runs.iter().map(|run| run.failed).collect()
+    };
+    assert_eq!(failed(Policy::Fgd), [0; 16]);
+    let spread: usize = failed(Policy::WorstFit).iter().sum();
+    assert!((2..=14).contains(&spread), "in about half of the orders: {spread}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let one = fleet(&[node("a", 64, "X", 1)]);
+    let told = |fleet: &Fleet, arrival| {
+        let question = ask(&[Policy::Fgd], &[42], arrival, 1);
+        simulate(fleet, &trace(&[(1, 500, 1, None)]), &question, &|| Duration::ZERO).expect_err("refused").to_string()
+    };
+    assert!(told(&one, 0).starts_with("arrival: "));
+    assert!(told(&one, 10_001).starts_with("arrival: "));
+    assert!(told(&fleet(&[node("a", 64, "X", 0)]), 1300).contains("no healthy device"));
+    let text = |classes: &[Value], tasks: &[usize]| {
+        json!({"mix": {"source": "test", "classes": []}, "classes": classes, "tasks": tasks}).to_string()
+    };
+    let read = |text: String| Trace::from_json(text.as_bytes()).expect_err("refused").to_string();
+    assert!(read(text(&[class(&(1, 500, 1, None))], &[1])).contains("a class that is not there"));
+    assert!(read(text(&[class(&(0, 1000, 1, None))], &[0])).contains("no task asks for a device"));
+    assert!(read(text(&[class(&(2, 500, 1, None))], &[0])).contains("a whole device where several are asked"));
+}
+
+fn any_fleet() -> impl Strategy<Value = Vec<Value>> {
+    let one = (1u64..=16, prop::sample::select(vec!["X", "Y"]), 0usize..=4);
+    prop::collection::vec(one, 1..6).prop_map(|drawn| {
+        let named = drawn.into_iter().enumerate();
+        let mut nodes: Vec<Value> =
+            named.map(|(i, (cores, model, count))| node(&format!("n{i}"), cores, model, count)).collect();
+        nodes.push(node("last", 8, "X", 2));
+        nodes
+    })
+}
+
+fn any_tasks() -> impl Strategy<Value = Vec<Task>> {
+    let model = prop::sample::select(vec![None, None, Some("X"), Some("Y")]);
+    let size = prop::sample::select(vec![(0, 1000), (1, 200), (1, 500), (1, 1000), (2, 1000), (4, 1000)]);
+    let task = (size, 1u64..=6, model).prop_map(|((count, share), cores, model)| (count, share, cores, model));
+    prop::collection::vec(task, 1..12).prop_map(|mut tasks| {
+        tasks.push((1, 500, 1, None));
+        tasks
+    })
+}
+
+proptest! {
+    #[test]
+    fn runs_add_up_and_threads_change_nothing(nodes in any_fleet(), tasks in any_tasks(), seed in any::<u64>()) {
+        let (fleet, trace) = (fleet(&nodes), trace(&tasks));
+        let before = fleet.capacity().clone();
+        let seeds = [seed, seed.wrapping_add(1)];
+        let report = replay(&fleet, &trace, &ask(&Policy::ALL, &seeds, 1300, 1));
+        prop_assert_eq!(fleet.capacity(), &before);
+        prop_assert_eq!(&report, &replay(&fleet, &trace, &ask(&Policy::ALL, &seeds, 1300, 3)));
+        prop_assert_eq!(report.runs.len(), 18);
+        for run in &report.runs {
+            let ratios: Vec<f64> = run.allocated_ratio.values().copied().collect();
+            prop_assert!(ratios.is_sorted() && ratios.iter().all(|ratio| (0.0..=1.0).contains(ratio)), "{:?}", run);
+            prop_assert!(run.failed <= run.decisions);
+            prop_assert!(run.fragmentation_ratio.is_none_or(|ratio| (0.0..=1.0).contains(&ratio)), "{:?}", run);
+            // what arrives is the same for every policy
+            let same_seed = report.runs.iter().filter(|other| other.seed == run.seed);
+            prop_assert!(same_seed.clone().all(|other| other.decisions == run.decisions));
+        }
+    }
+}
