@@ -172,6 +172,11 @@ class Fleet:
 
     def set_mix(self, mix: bytes) -> None:
         """Measures fragmentation against another mix from now on."""
+    def simulate(self, trace: bytes, policies: list[str], seeds: list[int], arrival_milli: int, threads: int) -> str:
+        """Replays a trace on a copy of the fleet, each policy with each seed, as JSON. Changes nothing.
+
+        `arrival_milli` is the demand that arrives, thousandths of the capacity; `threads` is 0 for one a core.
+        """
     def foreign_models(self) -> list[str]:
         """Models in the fleet that the catalog does not have."""
     def __reduce__(self) -> tuple[Any, ...]: ...

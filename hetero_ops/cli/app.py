@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hetero_ops.cli import catalog, demo, explain, fleet, frag, place
+from hetero_ops.cli import catalog, demo, explain, fleet, frag, place, simulate
 from hetero_ops.cli.exit_code import ExitCode
 from hetero_ops.cli.output import note
 from hetero_ops.errors import HeteroOpsError, InvalidDocument, InvalidRequirement, UnknownDevice
@@ -29,6 +29,7 @@ app = typer.Typer(
 app.command("place")(place.place)
 app.command("explain")(explain.explain)
 app.command("frag")(frag.frag)
+app.command("simulate")(simulate.simulate)
 app.add_typer(fleet.app, name="fleet")
 app.add_typer(catalog.app, name="catalog")
 app.command("demo")(demo.demo)

@@ -13,6 +13,7 @@ from hetero_ops.gap.catalog import Catalog
 
 _NODE_COLUMNS = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
 _TASK_COLUMNS = ("cpu_milli", "num_gpu", "gpu_milli")
+_PLACED_COLUMNS = (*_TASK_COLUMNS, "memory_mib")
 _WHOLE = 1000
 _MOST_DEVICES = 1024
 _LARGEST = 2**53
@@ -38,6 +39,25 @@ class TaskClass:
     share_milli: int
     models: tuple[str, ...]
     tasks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What one task asks for.
+
+    Attributes:
+        cpu_milli: CPU.
+        memory_mib: host memory.
+        count: devices; 0 for a task without an accelerator.
+        share_milli: share of each device; a whole one where several are asked.
+        models: permitted models in order of name; empty for any.
+    """
+
+    cpu_milli: int
+    memory_mib: int
+    count: int
+    share_milli: int
+    models: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +137,29 @@ def read_task_classes(text: str | bytes, source: str) -> list[TaskClass]:
         classes.append(TaskClass(cpu_milli, count, share_milli, models, tasks))
         covered += tasks
     return classes
+
+
+def read_tasks(text: str | bytes, source: str) -> list[Task]:
+    """Read a task list, task by task, in the order of the file.
+
+    Raises:
+        InvalidDocument: a column is missing, or a value is no number that a task can ask for.
+    """
+    tasks = [_placed_task(row) for row in _rows(text, source, _PLACED_COLUMNS)]
+    if not tasks:
+        raise refusal("no tasks", "give the lines of the tasks below the header", source)
+    return tasks
+
+
+def _placed_task(row: _Row) -> Task:
+    cpu_milli, count, share_milli, models = _task(row)
+    if count and not share_milli:
+        raise row.refuse("gpu_milli is 0 for a task with a device", f"write a share from 1 to {_WHOLE}")
+    if count > 1 and share_milli < _WHOLE:
+        raise row.refuse(
+            f"gpu_milli is {share_milli} for {count} devices", f"several devices are whole: write {_WHOLE}"
+        )
+    return Task(cpu_milli, row.number("memory_mib"), count, share_milli, models)
 
 
 def _task(row: _Row) -> tuple[int, int, int, tuple[str, ...]]:

@@ -3,7 +3,7 @@
 import functools
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,7 +17,8 @@ from hetero_ops.inventory.source import FleetSource, read_fleet
 from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
 from hetero_ops.placement.limit import compile_limits
 from hetero_ops.placement.mix import compile_mix, read_mix
-from hetero_ops.placement.report import Explanation, FragmentationReport, OverviewRow, ScoreReport
+from hetero_ops.placement.report import Explanation, FragmentationReport, OverviewRow, ScoreReport, SimulationReport
+from hetero_ops.placement.simulation import arrival_milli, read_trace
 
 # Compiled requests kept; pipelines ask the same few again and again.
 _MAX_REQUESTS = 1024
@@ -188,6 +189,36 @@ class Fleet:
     def fragmentation(self) -> FragmentationReport:
         """Free capacity that the expected workload cannot use, of the fleet and node by node."""
         report: FragmentationReport = json.loads(self._core.fragmentation())
+        return report
+
+    def simulate(
+        self,
+        trace: str | os.PathLike[str],
+        *,
+        policies: Sequence[str] = ("aware",),
+        seeds: Sequence[int] = (42,),
+        arrival: float = 1.3,
+        threads: int | None = None,
+    ) -> SimulationReport:
+        """Replays a trace on this fleet as it is now, which stays so: every policy with every seed.
+
+        Args:
+            trace: a task list in the columns of the openb trace (`.csv`). It is the expected workload too.
+            policies: `random`, `first-fit`, `best-fit`, `worst-fit`, `dot-product`, `gpu-packing`, `gpu-clustering`,
+                `fgd` or `aware`; docs/simulate.md has their rules.
+            seeds: each decides which tasks arrive in which order, and how ties go.
+            arrival: demand that arrives, over the capacity of all devices.
+            threads: how many; one a core when `None`. Only the measured times depend on it.
+
+        Raises:
+            InvalidDocument: the trace cannot be read, or replayed on this fleet.
+            InvalidRequirement: there is no such policy; the nearest one is named.
+        """
+        for seed in seeds:
+            _check_seed(seed)
+        tasks = read_trace(Path(trace), self._catalog)
+        text = self._core.simulate(tasks, list(policies), list(seeds), arrival_milli(arrival), threads or 0)
+        report: SimulationReport = json.loads(text)
         return report
 
     def overview(self) -> list[OverviewRow]:

@@ -35,7 +35,7 @@ def read_mix(path: Path, catalog: Catalog, foreign_models: Sequence[str]) -> byt
     except OSError as error:
         raise InvalidDocument(f"{path}: the mix cannot be read: {error.strerror}; check the path") from None
     if path.suffix == ".csv":
-        return _from_tasks(text, path, catalog)
+        return mix_of_tasks(text, path, catalog)
     document = read_text(text, str(path))
     entries = document.value.get("mix") if isinstance(document.value, dict) else document.value
     if not isinstance(entries, list):
@@ -84,7 +84,12 @@ def _only_choice(request: Any) -> Choice:  # noqa: ANN401 - as it stands in a do
     return choices[0]
 
 
-def _from_tasks(text: bytes, path: Path, catalog: Catalog) -> bytes:
+def mix_of_tasks(text: bytes, path: Path, catalog: Catalog) -> bytes:
+    """The mix of a task list in the columns of the openb trace, as JSON for the core.
+
+    Raises:
+        InvalidDocument: the text is no such list.
+    """
     classes = [
         {
             "choice": compile_tasks(

@@ -146,3 +146,41 @@ class OverviewRow(TypedDict):
     free_devices: int
     unhealthy_devices: int
     largest_free_island: int
+
+
+class DecisionTime(TypedDict):
+    """Time of one decision, microseconds: half of them took no longer than `p50`, 99 of 100 no longer than `p99`."""
+
+    p50: float
+    p99: float
+
+
+class SimulationRun(TypedDict):
+    """How one policy fared with one seed.
+
+    `allocated_ratio` is the share of all devices that was allocated when demand of so many capacities had arrived.
+    `fragmentation_ratio` is, at the end, the part of what is free that the mix cannot use; `None` when nothing is free.
+    `failed` of the `decisions` tasks were not placed. `seconds` is the time spent placing.
+    """
+
+    policy: str
+    seed: int
+    allocated_ratio: dict[str, float]
+    fragmentation_ratio: float | None
+    failed: int
+    decisions: int
+    seconds: float
+    decision_us: DecisionTime
+
+
+class SimulationReport(TypedDict):
+    """All runs, policy by policy.
+
+    What was replayed: `tasks` of the trace on `devices`, until demand of `arrival` capacities has come.
+    """
+
+    mix: str
+    devices: int
+    tasks: int
+    arrival: float
+    runs: list[SimulationRun]

@@ -1,0 +1,54 @@
+"""A trace to replay: from its file to the classes and tasks that the core reads."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from hetero_ops.errors import InvalidDocument
+from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.compile import compile_tasks
+from hetero_ops.inventory.openb import Task, read_tasks
+from hetero_ops.placement.mix import mix_of_tasks
+
+_MILLI = 1000
+# Demand over capacity at most, as the core checks.
+_MOST_ARRIVAL = 10
+
+
+def read_trace(path: Path, catalog: Catalog) -> bytes:
+    """A task list in the columns of the openb trace, as JSON for the core: tasks, their classes, and the mix of them.
+
+    Raises:
+        InvalidDocument: the file is not there, or cannot be read as a task list.
+    """
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise InvalidDocument(f"{path}: the trace cannot be read: {error.strerror}; check --trace") from None
+    tasks = read_tasks(text, str(path))
+    places = {task: place for place, task in enumerate(dict.fromkeys(tasks))}
+    trace = {
+        "mix": json.loads(mix_of_tasks(text, path, catalog)),
+        "classes": [_choice(task, catalog) for task in places],
+        "tasks": [places[task] for task in tasks],
+    }
+    return json.dumps(trace).encode()
+
+
+def _choice(task: Task, catalog: Catalog) -> dict[str, Any]:
+    of_devices = compile_tasks(
+        task.models, count=task.count, share_milli=task.share_milli, cpu_milli=task.cpu_milli, catalog=catalog
+    )
+    return of_devices | {"host_memory_mib": task.memory_mib}
+
+
+def arrival_milli(arrival: float) -> int:
+    """An arrival in thousandths of the capacity.
+
+    Raises:
+        InvalidDocument: it is no number that a replay can reach.
+    """
+    if not math.isfinite(arrival) or not 1 <= round(arrival * _MILLI) <= _MOST_ARRIVAL * _MILLI:
+        raise InvalidDocument(f"arrival {arrival:g} is not from 0.001 to {_MOST_ARRIVAL}; write demand over capacity")
+    return round(arrival * _MILLI)

@@ -1,0 +1,64 @@
+import json
+
+import pytest
+
+from tests.cli.conftest import MIXED
+
+HEADER = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n"
+
+
+@pytest.fixture
+def trace(tmp_path):
+    file = tmp_path / "tasks.csv"
+    file.write_text(HEADER + "a,1000,1024,1,500\nb,1000,1024,1,1000\nc,1000,1024,2,1000\n")
+    return str(file)
+
+
+def test_every_policy_runs_with_every_seed(command, trace):
+    asked = ("--policy", "fgd", "--policy", "aware", "--seed", "42", "--seed", "43", "--seed", "42")
+    result = command("simulate", "--fleet", MIXED, "--trace", trace, *asked, "--json")
+    report = json.loads(result.out)
+    runs = [(run["policy"], run["seed"]) for run in report["runs"]]
+    assert (result.code, runs) == (0, [("fgd", 42), ("fgd", 43), ("aware", 42), ("aware", 43)])
+    assert list(report["runs"][0]) == [
+        "policy",
+        "seed",
+        "allocated_ratio",
+        "fragmentation_ratio",
+        "failed",
+        "decisions",
+        "seconds",
+        "decision_us",
+    ]
+    assert list(report["runs"][0]["allocated_ratio"]) == ["0.9", "1.0", "1.1", "1.3"]
+
+
+def test_the_table_has_a_line_a_policy_with_the_spread(command, trace):
+    asked = ("--policy", "fgd", "--policy", "best-fit", "--seed", "42", "--seed", "43", "--arrival", "0.5")
+    result = command("simulate", "--fleet", MIXED, "--trace", trace, *asked)
+    lines = result.out.splitlines()
+    assert result.code == 0
+    assert lines[0].startswith("3 tasks of tasks.csv on ")
+    assert lines[0].endswith("until 0.5 x their capacity has arrived")
+    assert lines[-3].split("  ")[0] == "policy"
+    assert [line.split()[0] for line in lines[-2:]] == ["fgd", "best-fit"]
+    assert all("±" in line for line in lines[-2:])
+
+
+def test_a_report_goes_to_a_file(command, trace, tmp_path):
+    file = tmp_path / "report.json"
+    result = command("simulate", "--fleet", MIXED, "--trace", trace, "--json", "-o", str(file))
+    assert (result.code, result.out) == (0, "")
+    assert [run["policy"] for run in json.loads(file.read_text())["runs"]] == ["aware"]
+
+
+def test_mistakes_are_told_in_a_line(command, trace):
+    unknown = command("simulate", "--fleet", MIXED, "--trace", trace, "--policy", "best-fti")
+    assert (unknown.code, unknown.out) == (64, "")
+    assert 'unknown policy "best-fti"; did you mean "best-fit"?' in unknown.err
+    missing = command("simulate", "--fleet", MIXED, "--trace", "absent.csv")
+    assert missing.code == 65
+    assert "absent.csv: the trace cannot be read" in missing.err
+    never = command("simulate", "--fleet", MIXED, "--trace", trace, "--arrival", "0")
+    assert never.code == 2
+    assert "--arrival" in never.err
