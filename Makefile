@@ -29,7 +29,7 @@ lint: $(VENV)/dev
 
 .PHONY: test-rust
 test-rust: tools
-	cargo test --locked --quiet --package hetero-core
+	cargo test --locked --quiet --package hetero-core --package hetero-plan
 
 .PHONY: test-python
 test-python: $(VENV)/dev
@@ -64,7 +64,7 @@ bench: $(VENV)/dev ## Print every figure that the docs claim, measured now, agai
 
 .PHONY: thorough
 thorough: $(VENV)/dev $(VENV)/kube ## Run the property tests with many more cases, and what takes minutes. By hand.
-	PROPTEST_CASES=20000 cargo test --locked --release --package hetero-core
+	PROPTEST_CASES=20000 cargo test --locked --release --package hetero-core --package hetero-plan
 	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest tests/property --timeout 3600
 	$(BIN)/pytest -m thorough
 
