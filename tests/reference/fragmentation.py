@@ -10,15 +10,15 @@ from hetero_ops.gap.requirement import Requirement
 from tests.reference.filtering import misfit_of_device
 from tests.reference.model import JSON, Device, Fleet, Node, share_of
 
-Mix = list[tuple[JSON, Fraction]]
+Mix = list[tuple[JSON, int]]
 
 
 def stated_mix(entries: Sequence[JSON], catalog: Catalog, models: Sequence[str]) -> Mix:
-    """The mix of a document, with shares that add up to 1."""
+    """The mix of a document: choices and weights."""
     weights = [max(1, round(entry["weight"] * 1_000_000)) for entry in entries]
     choices = [Requirement.parse(entry["request"]).choices[0] for entry in entries]
     compiled = [compile_choice(choice, catalog, models) for choice in choices]
-    return [(choice, Fraction(w, sum(weights))) for choice, w in zip(compiled, weights, strict=True)]
+    return list(zip(compiled, weights, strict=True))
 
 
 def default_mix(fleet: Fleet, blank: JSON) -> Mix:
@@ -35,7 +35,7 @@ def default_mix(fleet: Fleet, blank: JSON) -> Mix:
             sizes.append(sizes[-1] * 2)
         for size in sizes:
             weights[sample.accelerator_class, sample.nominal_mib, size] += devices * 27720 // len(sizes)
-    return [(_default_choice(blank, *key), Fraction(weight, weights.total())) for key, weight in weights.items()]
+    return [(_default_choice(blank, *key), weight) for key, weight in weights.items()]
 
 
 def _default_choice(blank: JSON, accelerator_class: str, floor_mib: int | None, size: int) -> JSON:
@@ -56,20 +56,27 @@ def _largest_island(fleet: Fleet, kind: object) -> int:
 def unusable(node: Node, free: Mapping[int, int], cpu_milli: int | None, mix: Mix) -> Fraction:
     """Free thousandths of a device of a node that the mix cannot use."""
     everything = sum(free.values())
-    return sum((weight * (everything - _usable(node, free, cpu_milli, choice)) for choice, weight in mix), Fraction(0))
+    weighted = sum(weight * (everything - _usable(node, free, cpu_milli, choice)) for choice, weight in mix)
+    return Fraction(weighted, sum(weight for _, weight in mix) or 1)
 
 
 def _usable(node: Node, free: Mapping[int, int], cpu_milli: int | None, choice: JSON) -> int:
     """Free shares that steps of one class can use; unknown CPU counts as enough."""
     if choice["count"] == 0 or (cpu_milli is not None and cpu_milli < choice["cpu_milli"]):
         return 0
+    sets = sets_of(node, free, choice)
+    return sum(free[device.id] for devices in sets if len(devices) >= choice["count"] for device in devices)
+
+
+def sets_of(node: Node, free: Mapping[int, int], choice: JSON) -> list[list[Device]]:
+    """The devices with enough free for a class, by kind, and by island where it asks for a link."""
     by_island = bool(choice["link"]) and choice["count"] > 1
     sets: dict[object, list[Device]] = {}
     for device in node.devices:
         is_large_enough = free[device.id] >= share_of(choice, device.nominal_mib)
         if is_large_enough and not (by_island and device.island is None) and misfit_of_device(device, choice) is None:
             sets.setdefault((device.kind, device.island if by_island else None), []).append(device)
-    return sum(free[device.id] for devices in sets.values() if len(devices) >= choice["count"] for device in devices)
+    return list(sets.values())
 
 
 def total(fleet: Fleet, mix: Mix) -> Fraction:

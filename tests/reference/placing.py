@@ -9,10 +9,11 @@ from typing import NamedTuple
 from tests.reference.affinity import affinity
 from tests.reference.device_fit import Misfit
 from tests.reference.filtering import is_within_quota, misfit_of_node, misfit_on_node
-from tests.reference.fragmentation import Mix, unusable
+from tests.reference.fragmentation import Mix
 from tests.reference.model import JSON, WHOLE, Answer, Device, Fleet, Node, Reason, TeamUse, share_of
 from tests.reference.quota import misfit_of_team
 from tests.reference.speed import misfit_of_speed
+from tests.reference.worth import Worth
 
 Name = tuple[str, str]
 
@@ -103,13 +104,14 @@ def _ranked(
     fleet: Fleet, choice: JSON, mix: Mix, policy: str
 ) -> Iterator[tuple[Fraction, int, str, str, tuple[int, ...]]]:
     """All candidates: score, then less idle share left on the node, then names, then lower device ids."""
+    worth = Worth(fleet, mix)
     for node in fleet.nodes:
         if misfit_of_node(node, choice) is None:
             for chosen in _sets(node, choice):
                 taken = sum(share_of(choice, device.nominal_mib) for device in chosen)
                 idle = sum(device.free for device in node.devices) - taken
                 ids = tuple(sorted(device.id for device in chosen))
-                yield -score(node, chosen, choice, mix, policy), idle, node.cluster, node.name, ids
+                yield -score(node, chosen, choice, worth, policy), idle, node.cluster, node.name, ids
 
 
 def _sets(node: Node, choice: JSON) -> Iterator[tuple[Device, ...]]:
@@ -133,9 +135,9 @@ def _is_allowed(node: Node, chosen: Sequence[Device], choice: JSON) -> bool:
     return not is_apart and len(chosen) == all_of_it
 
 
-def score(node: Node, chosen: Sequence[Device], choice: JSON, mix: Mix, policy: str) -> Fraction:
+def score(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, policy: str) -> Fraction:
     """0..=100. `aware`: the filter has seen to every need, and there are no power readings; those two terms are 1."""
-    values = {"performance": Fraction(1), "power": Fraction(1), "fragmentation": _rest(node, chosen, choice, mix)}
+    values = {"performance": Fraction(1), "power": Fraction(1), "fragmentation": _rest(node, chosen, choice, worth)}
     penalty = 0
     if policy == "classic" and chosen:
         values["performance"] = affinity(chosen[0], choice, policy) / 100
@@ -168,15 +170,9 @@ def _pair(a: Device, b: Device) -> Fraction:
     return _NUMA_PAIR if a.numa is not None and a.numa == b.numa else _NODE_PAIR
 
 
-def _rest(node: Node, chosen: Sequence[Device], choice: JSON, mix: Mix) -> Fraction:
-    """One half where the mix loses and gains nothing."""
-    free, cpu = node.free_shares(), node.free_cpu_milli
-    before = unusable(node, free, cpu, mix)
-    for device in chosen:
-        free[device.id] -= share_of(choice, device.nominal_mib)
-    after = unusable(node, free, None if cpu is None else cpu - choice["cpu_milli"], mix)
-    added = after - before
-    return Fraction(1, 2) - added / (2 * (abs(added) + _REFERENCE_MILLI))
+def _rest(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth) -> Fraction:
+    """1 where the mix loses nothing."""
+    return _REFERENCE_MILLI / (_REFERENCE_MILLI + worth.lost_milli(node, chosen, choice))
 
 
 def refusals(fleet: Fleet, index: int, choice: JSON, low: Mapping[Name, tuple[Misfit, bool]]) -> set[Reason]:

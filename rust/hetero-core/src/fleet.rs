@@ -8,14 +8,17 @@ use crate::decision::Placement;
 use crate::digest::{Digest, Hasher};
 use crate::document::{FleetDocument, LimitDocument, MixEntry, NodeState};
 use crate::error::{Error, Result};
-use crate::fragmentation::weighted_unusable;
 use crate::hold::{Hold, HoldId};
 use crate::inventory::{Inventory, Node};
 use crate::mix::{Mix, MixDocument, default_mix};
+use crate::place::Best;
 use crate::profile::Profiles;
 use crate::quota::{Limit, Quotas};
-use crate::state::{StateFacts, StateTable};
+use crate::ranking::Memory;
+use crate::request::Choice;
+use crate::state::StateTable;
 use crate::units::NodeIdx;
+use crate::worth::{Drift, Free, Scarcity, worth};
 
 /// Version of the snapshot format.
 const SNAPSHOT_FORMAT: u32 = 1;
@@ -29,7 +32,9 @@ pub struct Fleet {
     capacity: Capacity,
     quotas: Quotas,
     mix: Mix,
+    scarcity: Scarcity,
     states: StateTable,
+    memory: Memory,
     /// Sum over nodes of the digest of name and state: the order of nodes cannot matter.
     digest: u128,
     holds: IndexMap<HoldId, Hold>,
@@ -77,7 +82,9 @@ impl Fleet {
             capacity,
             quotas: Quotas::default(),
             mix,
+            scarcity: Scarcity::default(),
             states: StateTable::default(),
+            memory: Memory::default(),
             digest: 0,
             holds: IndexMap::new(),
             next_hold: 1,
@@ -198,9 +205,22 @@ impl Fleet {
         Ok(id)
     }
 
+    /// Takes the capacity of what [`crate::place::choose`] found in the present state.
+    pub fn take_best(&mut self, choice: &Choice, best: Best, team: Option<String>) -> Result<HoldId> {
+        let share = |&at: &usize| self.inventory.kinds[self.inventory.devices[at].kind.at()].share_for(choice);
+        let share_milli = best.devices.first().map_or(0, share);
+        let (cpu_milli, memory_mib) = (choice.cpu_milli, choice.host_memory_mib);
+        let hold = Hold { node: best.node, devices: best.devices, share_milli, cpu_milli, memory_mib, team };
+        let (id, name) = (HoldId(self.next_hold), self.node(best.node).name.clone());
+        self.take(id, hold, &name)?;
+        self.next_hold += 1;
+        Ok(id)
+    }
+
     /// Gives the capacity of a hold back.
     pub fn release(&mut self, id: HoldId) -> Result<()> {
         let hold = self.holds.shift_remove(&id).ok_or(Error::UnknownHold { hold: id })?;
+        self.node_changes(hold.node);
         self.capacity.give(&hold).expect("what a hold took can be given back");
         self.quotas.give(&hold, &self.inventory);
         self.capacity.settle();
@@ -209,10 +229,12 @@ impl Fleet {
     }
 
     fn take(&mut self, id: HoldId, hold: Hold, name: &str) -> Result<()> {
-        self.capacity.take(&hold).map_err(|_| Error::StalePlacement { what: name.to_owned() })?;
+        self.node_changes(hold.node);
+        let taken = self.capacity.take(&hold);
         self.capacity.settle();
-        self.quotas.take(&hold, &self.inventory);
         self.node_changed(hold.node);
+        taken.map_err(|_| Error::StalePlacement { what: name.to_owned() })?;
+        self.quotas.take(&hold, &self.inventory);
         self.holds.insert(id, hold);
         Ok(())
     }
@@ -226,10 +248,26 @@ impl Fleet {
 
     fn rebuild_states(&mut self) {
         self.states = StateTable::default();
+        self.memory.clear();
         self.digest = 0;
+        let mut scarcity = Scarcity::new(&self.mix.demand);
         for node in (0..self.inventory.nodes.len()).map(NodeIdx::new) {
             self.update_state(node);
             self.digest = self.digest.wrapping_add(self.named_digest(node));
+            if self.node(node).state == NodeState::Active {
+                scarcity.add(self.free(node), &self.mix.demand);
+            }
+        }
+        scarcity.settle(&self.mix.demand);
+        self.scarcity = scarcity;
+    }
+
+    /// Takes a node out of all sums; [`Fleet::node_changed`] puts it back as it then is.
+    fn node_changes(&mut self, node: NodeIdx) {
+        self.digest = self.digest.wrapping_sub(self.named_digest(node));
+        let (free, demand) = (free(&self.inventory, &self.capacity, node), &self.mix.demand);
+        if free.node.state == NodeState::Active {
+            self.scarcity.remove(free, demand);
         }
     }
 
@@ -238,9 +276,13 @@ impl Fleet {
             self.rebuild_states();
             return;
         }
-        self.digest = self.digest.wrapping_sub(self.named_digest(node));
         self.update_state(node);
         self.digest = self.digest.wrapping_add(self.named_digest(node));
+        let (free, demand) = (free(&self.inventory, &self.capacity, node), &self.mix.demand);
+        if free.node.state == NodeState::Active {
+            self.scarcity.add(free, demand);
+        }
+        self.scarcity.settle(demand);
     }
 
     fn update_state(&mut self, at: NodeIdx) {
@@ -252,9 +294,7 @@ impl Fleet {
             hasher = hasher.number(u64::from(milli));
         }
         let state = hasher.maybe(cpu).maybe(self.capacity.free_memory_mib[at.at()]).finish();
-        let mix = &self.mix;
-        let facts = || StateFacts { weighted_unusable: weighted_unusable(node, free, cpu, mix) };
-        self.states.set(at, state, facts);
+        self.states.set(at, state);
     }
 
     fn named_digest(&self, at: NodeIdx) -> u128 {
@@ -309,8 +349,33 @@ impl Fleet {
         &self.capacity.free_milli[self.node(at).devices.clone()]
     }
 
-    /// See [`weighted_unusable`].
-    pub fn weighted_unusable(&self, at: NodeIdx) -> u64 {
-        self.states.facts(at).weighted_unusable
+    /// What is remembered between decisions.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
     }
+
+    /// How far scarcity has moved so far.
+    pub(crate) fn drift(&self) -> Drift {
+        self.scarcity.drift()
+    }
+
+    /// What is free on a node.
+    pub(crate) fn free(&self, at: NodeIdx) -> Free<'_> {
+        free(&self.inventory, &self.capacity, at)
+    }
+
+    /// What a node is worth to the mix as it is.
+    pub fn worth(&self, at: NodeIdx) -> u64 {
+        self.worth_of(free(&self.inventory, &self.capacity, at))
+    }
+
+    /// What a node would be worth to the mix, were so much free there.
+    pub(crate) fn worth_of(&self, free: Free<'_>) -> u64 {
+        worth(free, &self.mix.demand, &self.scarcity)
+    }
+}
+
+fn free<'a>(inventory: &'a Inventory, capacity: &'a Capacity, at: NodeIdx) -> Free<'a> {
+    let node = &inventory.nodes[at.at()];
+    Free { node, milli: &capacity.free_milli[node.devices.clone()], cpu_milli: capacity.free_cpu_milli[at.at()] }
 }

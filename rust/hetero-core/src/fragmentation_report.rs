@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::document::NodeState;
 use crate::fleet::Fleet;
+use crate::fragmentation::weighted_unusable;
 use crate::units::{NodeIdx, WHOLE_MILLI};
 
 /// Fragmentation of one node.
@@ -54,7 +55,12 @@ pub fn report(fleet: &Fleet) -> Report {
         if free_milli == 0 || node.state != NodeState::Active {
             continue;
         }
-        let weighted = u128::from(fleet.weighted_unusable(at));
+        let weighted = u128::from(weighted_unusable(
+            node,
+            fleet.free_milli(at),
+            fleet.capacity().free_cpu_milli[at.at()],
+            fleet.mix(),
+        ));
         free_all += free_milli;
         weighted_all += weighted;
         nodes.push(NodeReport {

@@ -34,6 +34,7 @@ pub mod pack;
 pub mod place;
 pub mod profile;
 pub mod quota;
+mod ranking;
 pub mod reason;
 pub mod request;
 pub mod score;
@@ -42,6 +43,7 @@ pub mod state;
 pub mod topology;
 pub mod units;
 pub mod why;
+mod worth;
 
 pub use decision::{Decision, NoFit, Placement, Verdict};
 pub use error::{Error, Result};

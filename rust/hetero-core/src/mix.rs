@@ -11,6 +11,7 @@ use crate::kind::Kind;
 use crate::profile::Class;
 use crate::request::{Choice, Link, check};
 use crate::units::WHOLE_MILLI;
+use crate::worth::Demand;
 
 /// Sum of weights at most, so that weighted sums of shares stay far inside 64 bits.
 const MAX_TOTAL_WEIGHT: u64 = 1_000_000_000_000;
@@ -46,6 +47,8 @@ pub struct Mix {
     pub total_weight: u64,
     /// Of the classes and weights.
     pub digest: Digest,
+    /// The classes, arranged for [`crate::worth`].
+    pub(crate) demand: Demand,
 }
 
 impl Mix {
@@ -63,15 +66,20 @@ impl Mix {
         if total_weight > MAX_TOTAL_WEIGHT || (total_weight == 0 && !document.classes.is_empty()) {
             return Err(refuse("the weights must add up to more than 0 and at most 10^12"));
         }
-        let shares = document.classes.iter().map(|class| shares(class, inventory)).collect();
-        Ok(Self { document, shares, total_weight, digest: hasher.finish() })
+        let mut is_present = vec![false; inventory.kinds.len()];
+        inventory.devices.iter().for_each(|device| is_present[device.kind.at()] = true);
+        let shares: Vec<_> = document.classes.iter().map(|class| shares(class, inventory, &is_present)).collect();
+        let demand = Demand::new(&document.classes, &shares);
+        Ok(Self { document, demand, shares, total_weight, digest: hasher.finish() })
     }
 }
 
-fn shares(class: &TaskClass, inventory: &Inventory) -> Vec<Option<u16>> {
+/// A group of no devices has a kind too, but serves nothing.
+fn shares(class: &TaskClass, inventory: &Inventory, is_present: &[bool]) -> Vec<Option<u16>> {
     let fit = filter::kinds(inventory, &class.choice);
-    let share = |(misfit, kind): (&Option<_>, &Kind)| misfit.is_none().then(|| kind.share_for(&class.choice));
-    fit.iter().zip(&inventory.kinds).map(share).collect()
+    let serves = |at: usize| fit[at].is_none() && is_present[at];
+    let share = |(at, kind): (usize, &Kind)| serves(at).then(|| kind.share_for(&class.choice));
+    inventory.kinds.iter().enumerate().map(share).collect()
 }
 
 /// The mix of a fleet that states none: its own island sizes.

@@ -13,6 +13,7 @@ use crate::fleet::Fleet;
 use crate::low_score::sift;
 use crate::nearest::{fits, nearest};
 use crate::pack::for_each_option;
+use crate::ranking::Asker;
 use crate::reason::{gather, refusal, refusals};
 use crate::request::{Choice, Request};
 use crate::score::{Candidate, Policy, Values, Weights, penalties, performance, round, values};
@@ -126,6 +127,15 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
     })))
 }
 
+/// Where a request goes, without the words of a [`Decision`]: for callers that ask many times and show few answers.
+pub fn choose<'a>(fleet: &Fleet, request: &'a Request, question: &Question) -> Option<(Cow<'a, Choice>, Best)> {
+    (0..request.choices.len()).find_map(|index| {
+        let choice = largest_that_fits(fleet, request, index, question);
+        let best = best_of_fleet(fleet, request, index, &choice, question).filter(|best| best.is_good(&choice))?;
+        Some((choice, best))
+    })
+}
+
 /// The choice with the most devices of its range that fit somewhere now, with the score that is asked; with the fewest
 /// when none do.
 ///
@@ -159,6 +169,12 @@ pub(crate) fn best_of_fleet(
     question: &Question,
 ) -> Option<Best> {
     let fit = &filter::kinds_of(fleet, request, index, choice);
+    if choice.place.is_anywhere()
+        && let Some(best) = best_states(fleet, choice, fit, question)
+    {
+        let first = best.into_iter().filter_map(|state| fleet.states().first(state)).min();
+        return first.and_then(|node| best_of_node(fleet, node, choice, fit, question));
+    }
     let mut best: Option<Best> = None;
     for node in fleet.states().representatives_of(|node| filter::elsewhere(fleet.node(node), choice).is_none()) {
         if let Some(here) = best_of_node(fleet, node, choice, fit, question)
@@ -168,6 +184,15 @@ pub(crate) fn best_of_fleet(
         }
     }
     best
+}
+
+/// The states of nodes with the best candidates, by what is remembered of the choice; `None` when another thread is at it.
+fn best_states(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], question: &Question) -> Option<Vec<usize>> {
+    let states = fleet.states();
+    let asker = Asker { choice, fit, policy: question.policy, weights: question.weights };
+    let of_state = |state: usize| best_of_node(fleet, states.first(state)?, choice, fit, question);
+    let score = |state: usize| of_state(state).map(|best| (best.total, best.idle_milli));
+    fleet.memory().best(asker, states.live(), states.len(), fleet.drift(), score)
 }
 
 /// The best candidate of every node that can serve a choice now, best first.
@@ -197,6 +222,7 @@ pub fn best_of_node(
         return None;
     }
     let free: u64 = fleet.free_milli(node).iter().map(|&milli| u64::from(milli)).sum();
+    let worth = fleet.worth(node);
     let inventory = fleet.inventory();
     let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
     let mut best: Option<Best> = None;
@@ -205,7 +231,7 @@ pub fn best_of_node(
             return;
         }
         let idle_milli = free - devices.iter().map(|&at| u64::from(share(at))).sum::<u64>();
-        let values = values(fleet, choice, Candidate { node, devices }, question.policy);
+        let values = values(fleet, choice, Candidate { node, devices }, worth, question.policy);
         let total = values.total(&question.weights);
         let here = Best { node, devices: devices.to_vec(), values, total, idle_milli };
         if best.as_ref().is_none_or(|best| here.is_better_than(best, fleet)) {

@@ -1,12 +1,14 @@
-//! The policy of hetero-core, as `place` answers and `commit` takes.
+//! The policy of hetero-core, as `place` decides.
 
 use hetero_core::capacity::Capacity;
-use hetero_core::{Decision, Fleet, Question, Request, Result, place};
+use hetero_core::place::choose;
+use hetero_core::{Fleet, Question, Request, Result};
 
 use crate::run::Placer;
+use crate::trace::Trace;
 use crate::world::World;
 
-/// One run of [`hetero_core::place`].
+/// One run of [`choose`].
 pub(crate) struct Aware {
     fleet: Fleet,
     requests: Vec<Request>,
@@ -14,26 +16,28 @@ pub(crate) struct Aware {
 }
 
 impl Aware {
-    pub(crate) fn new(world: &World, seed: u64) -> Self {
+    pub(crate) fn new(world: &World, trace: &Trace, seed: u64) -> Result<Self> {
+        let mut fleet = world.fleet.clone();
+        fleet.set_mix(trace.whole_mix())?;
         let request = |choice: &hetero_core::request::Choice| Request {
             requirement: choice.label.clone(),
             team: None,
             choices: vec![choice.clone()],
         };
-        Self {
-            fleet: world.fleet.clone(),
+        Ok(Self {
+            fleet,
             requests: world.classes.iter().map(|class| request(&class.choice)).collect(),
             question: Question { seed, ..Question::default() },
-        }
+        })
     }
 }
 
 impl Placer for Aware {
     fn place(&mut self, class: usize) -> Result<bool> {
-        match place(&self.fleet, &self.requests[class], &self.question)? {
-            Decision::Placement(placement) => self.fleet.commit(&placement).map(|_| true),
-            Decision::NoFit(_) => Ok(false),
-        }
+        let Some((choice, best)) = choose(&self.fleet, &self.requests[class], &self.question) else {
+            return Ok(false);
+        };
+        self.fleet.take_best(&choice, best, None).map(|_| true)
     }
 
     fn capacity(&self) -> &Capacity {

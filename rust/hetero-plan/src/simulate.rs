@@ -62,7 +62,7 @@ pub fn simulate(
         let mut generator = Generator::new(seed, Purpose::Arrival);
         let tasks = arrivals(trace, world.capacity_milli, arrival_milli, &mut generator)?;
         let mut placer: Box<dyn Placer + '_> = match policy {
-            Policy::Aware => Box::new(Aware::new(&world, seed)),
+            Policy::Aware => Box::new(Aware::new(&world, trace, seed)?),
             _ => Box::new(Baseline::new(&world, policy, seed)),
         };
         run(placer.as_mut(), &world, (policy.word(), seed), &tasks, arrival_milli, now)

@@ -1,6 +1,6 @@
 //! A trace: tasks in the order of the file, each of one of a few classes.
 
-use hetero_core::mix::MixDocument;
+use hetero_core::mix::{MixDocument, TaskClass};
 use hetero_core::request::Choice;
 use hetero_core::{Error, Result};
 use serde::Deserialize;
@@ -38,6 +38,15 @@ impl Trace {
             }
         }
         Ok(trace)
+    }
+
+    /// The mix of all tasks, the rare ones included.
+    pub(crate) fn whole_mix(&self) -> MixDocument {
+        let mut weights = vec![0; self.classes.len()];
+        self.tasks.iter().for_each(|&class| weights[class] += 1);
+        let classes = self.classes.iter().zip(weights);
+        let classes = classes.map(|(choice, weight)| TaskClass { choice: choice.clone(), weight });
+        MixDocument { source: self.mix.source.clone(), classes: classes.collect() }
     }
 
     /// What a task of a class asks of devices, thousandths of one.

@@ -47,6 +47,12 @@ impl Weights {
         }
         Ok(weights)
     }
+
+    /// Points that the whole value of fragmentation is worth, at most.
+    pub(crate) fn points_of_fragmentation(&self) -> f64 {
+        let least = self.performance + self.fragmentation + self.power; // topology does not always count
+        f64::from(self.fragmentation) * 100.0 / f64::from(least)
+    }
 }
 
 /// Values of the terms for one way to serve a request.
@@ -73,13 +79,13 @@ pub struct Candidate<'a> {
     pub devices: &'a [usize],
 }
 
-/// The values of all terms for one candidate.
-pub fn values(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, policy: Policy) -> Values {
+/// The values of all terms for one candidate; `worth` is that of its node, see [`Fleet::worth`].
+pub fn values(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, worth: u64, policy: Policy) -> Values {
     let headroom = Headroom::of(fleet, candidate, policy);
     Values {
         performance: performance::value(fleet, choice, candidate, policy),
         topology: topology::value(fleet, candidate),
-        fragmentation: fragmentation::value(fragmentation::added_milli(fleet, choice, candidate)),
+        fragmentation: fragmentation::value(fragmentation::lost_milli(fleet, choice, candidate, worth)),
         power: headroom.value(),
         penalty: headroom.penalty(),
     }
