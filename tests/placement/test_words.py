@@ -187,7 +187,7 @@ def test_a_range_is_as_large_as_a_floor_of_speed_needs() -> None:
 
 def test_a_range_is_only_as_large_as_its_score_is_good() -> None:
     islands: JSON = {"sku": "A100-SXM4-80GB", "count": 8, "islands": [[0, 1, 2, 3], [4, 5, 6, 7]]}
-    decision = fleet({"name": "two", "devices": [islands]}).place("A100:4..8 min_score=85")
+    decision = fleet({"name": "two", "devices": [islands]}).place("A100:4..8 min_score=86")
     assert (decision.verdict, len(decision.devices)) == ("placed", 4)
 
 
