@@ -18,7 +18,7 @@ use crate::ranking::Memory;
 use crate::request::Choice;
 use crate::state::StateTable;
 use crate::units::NodeIdx;
-use crate::worth::{Drift, Free, Scarcity, worth};
+use crate::worth::{Drift, Free, Scarcity, Worth};
 
 /// Version of the snapshot format.
 const SNAPSHOT_FORMAT: u32 = 1;
@@ -255,7 +255,7 @@ impl Fleet {
             self.update_state(node);
             self.digest = self.digest.wrapping_add(self.named_digest(node));
             if self.node(node).state == NodeState::Active {
-                scarcity.add(self.free(node), &self.mix.demand);
+                scarcity.add(&self.free(node), &self.mix.demand);
             }
         }
         scarcity.settle(&self.mix.demand);
@@ -265,24 +265,20 @@ impl Fleet {
     /// Takes a node out of all sums; [`Fleet::node_changed`] puts it back as it then is.
     fn node_changes(&mut self, node: NodeIdx) {
         self.digest = self.digest.wrapping_sub(self.named_digest(node));
-        let (free, demand) = (free(&self.inventory, &self.capacity, node), &self.mix.demand);
-        if free.node.state == NodeState::Active {
-            self.scarcity.remove(free, demand);
+        if self.node(node).state == NodeState::Active {
+            let free = self.free(node);
+            self.scarcity.remove(&free, &self.mix.demand);
         }
     }
 
     fn node_changed(&mut self, node: NodeIdx) {
-        if self.states.is_stale() {
-            self.rebuild_states();
-            return;
-        }
         self.update_state(node);
         self.digest = self.digest.wrapping_add(self.named_digest(node));
-        let (free, demand) = (free(&self.inventory, &self.capacity, node), &self.mix.demand);
-        if free.node.state == NodeState::Active {
-            self.scarcity.add(free, demand);
+        if self.node(node).state == NodeState::Active {
+            let free = self.free(node);
+            self.scarcity.add(&free, &self.mix.demand);
         }
-        self.scarcity.settle(demand);
+        self.scarcity.settle(&self.mix.demand);
     }
 
     fn update_state(&mut self, at: NodeIdx) {
@@ -355,27 +351,17 @@ impl Fleet {
     }
 
     /// How far scarcity has moved so far.
-    pub(crate) fn drift(&self) -> Drift {
+    pub(crate) fn drift(&self) -> &Drift {
         self.scarcity.drift()
     }
 
     /// What is free on a node.
-    pub(crate) fn free(&self, at: NodeIdx) -> Free<'_> {
-        free(&self.inventory, &self.capacity, at)
-    }
-
-    /// What a node is worth to the mix as it is.
-    pub fn worth(&self, at: NodeIdx) -> u64 {
-        self.worth_of(free(&self.inventory, &self.capacity, at))
+    pub(crate) fn free(&self, at: NodeIdx) -> Free {
+        Free::new(self.node(at), self.free_milli(at), self.capacity.free_cpu_milli[at.at()])
     }
 
     /// What a node would be worth to the mix, were so much free there.
-    pub(crate) fn worth_of(&self, free: Free<'_>) -> u64 {
-        worth(free, &self.mix.demand, &self.scarcity)
+    pub(crate) fn worth(&self, free: &Free) -> Worth {
+        self.mix.demand.worth(free, &self.scarcity)
     }
-}
-
-fn free<'a>(inventory: &'a Inventory, capacity: &'a Capacity, at: NodeIdx) -> Free<'a> {
-    let node = &inventory.nodes[at.at()];
-    Free { node, milli: &capacity.free_milli[node.devices.clone()], cpu_milli: capacity.free_cpu_milli[at.at()] }
 }

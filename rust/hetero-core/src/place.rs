@@ -8,15 +8,15 @@ use crate::codes::Code;
 use crate::decision::{Decision, Grant, Granted, NoFit, Performance, Placement, Reason, Verdict};
 use crate::digest::{Hasher, hex};
 use crate::error::Result;
-use crate::filter::{self, Misfit};
+use crate::filter::{self, Misfit, View};
 use crate::fleet::Fleet;
 use crate::low_score::sift;
 use crate::nearest::{fits, nearest};
 use crate::pack::for_each_option;
-use crate::ranking::Asker;
-use crate::reason::{gather, refusal, refusals};
+use crate::ranking::{Asker, Outlook};
+use crate::reason::{gather, refusals};
 use crate::request::{Choice, Request};
-use crate::score::{Candidate, Policy, Values, Weights, penalties, performance, round, values};
+use crate::score::{Before, Candidate, Policy, Values, Weights, penalties, performance, round, values};
 use crate::units::{NodeIdx, share_of};
 
 /// How a request is to be judged.
@@ -190,9 +190,16 @@ pub(crate) fn best_of_fleet(
 fn best_states(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], question: &Question) -> Option<Vec<usize>> {
     let states = fleet.states();
     let asker = Asker { choice, fit, policy: question.policy, weights: question.weights };
-    let of_state = |state: usize| best_of_node(fleet, states.first(state)?, choice, fit, question);
-    let score = |state: usize| of_state(state).map(|best| (best.total, best.idle_milli));
-    fleet.memory().best(asker, states.live(), states.len(), fleet.drift(), score)
+    let score = |state: usize| {
+        let mut outlook: Option<Outlook> = None;
+        for_each_candidate(fleet, states.first(state)?, choice, fit, question, |_, values, idle_milli| {
+            let (total, other_points) = (values.total(&question.weights), values.other_points(&question.weights));
+            let here = Outlook { total, idle_milli, other_points, lost: values.lost };
+            outlook = Some(outlook.map_or(here, |outlook| outlook.joined(&here)));
+        });
+        outlook
+    };
+    fleet.memory().best(asker, states, fleet.drift(), score)
 }
 
 /// The best candidate of every node that can serve a choice now, best first.
@@ -218,34 +225,50 @@ pub fn best_of_node(
     fit: &[Option<Misfit>],
     question: &Question,
 ) -> Option<Best> {
-    if refusal(fleet, node, choice, fit).is_some() {
-        return None;
-    }
-    let free: u64 = fleet.free_milli(node).iter().map(|&milli| u64::from(milli)).sum();
-    let worth = fleet.worth(node);
-    let inventory = fleet.inventory();
-    let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
     let mut best: Option<Best> = None;
-    let mut consider = |devices: &[usize]| {
-        if choice.one_numa_node && !is_on_one_numa_node(fleet, devices) {
-            return;
-        }
-        let idle_milli = free - devices.iter().map(|&at| u64::from(share(at))).sum::<u64>();
-        let values = values(fleet, choice, Candidate { node, devices }, worth, question.policy);
+    for_each_candidate(fleet, node, choice, fit, question, |devices, values, idle_milli| {
         let total = values.total(&question.weights);
         let here = Best { node, devices: devices.to_vec(), values, total, idle_milli };
         if best.as_ref().is_none_or(|best| here.is_better_than(best, fleet)) {
             best = Some(here);
         }
+    });
+    best
+}
+
+/// Calls `each` with the devices of every candidate of one node, their values, and what is then left idle there.
+fn for_each_candidate(
+    fleet: &Fleet,
+    node: NodeIdx,
+    choice: &Choice,
+    fit: &[Option<Misfit>],
+    question: &Question,
+    mut each: impl FnMut(&[usize], Values, u64),
+) {
+    let (inventory, capacity) = (fleet.inventory(), fleet.capacity());
+    let fit = filter::on_node(inventory, fleet.node(node), choice, fit);
+    let view = View {
+        free_milli: |at| capacity.free_milli[at],
+        cpu_milli: capacity.free_cpu_milli[node.at()],
+        memory_mib: capacity.free_memory_mib[node.at()],
+    };
+    if !filter::serves_now(inventory, fleet.node(node), choice, &fit, &view) {
+        return;
+    }
+    let before = Before::of(fleet, node);
+    let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
+    let mut consider = |devices: &[usize]| {
+        if choice.one_numa_node && !is_on_one_numa_node(fleet, devices) {
+            return;
+        }
+        let idle_milli = before.total_milli() - devices.iter().map(|&at| u64::from(share(at))).sum::<u64>();
+        each(devices, values(fleet, choice, Candidate { node, devices }, &before, question.policy), idle_milli);
     };
     if choice.is_cpu_only() {
         consider(&[]);
     } else {
-        let free_milli = &fleet.capacity().free_milli;
-        let fit = filter::on_node(inventory, fleet.node(node), choice, fit);
-        for_each_option(inventory, fleet.node(node), free_milli, choice, &fit, consider);
+        for_each_option(inventory, fleet.node(node), &capacity.free_milli, choice, &fit, consider);
     }
-    best
 }
 
 fn is_on_one_numa_node(fleet: &Fleet, devices: &[usize]) -> bool {

@@ -1,19 +1,26 @@
-//! What is remembered of choices between decisions, so that only what changed is scored again.
+//! What is remembered of choices between decisions, so that only what may be the best is scored again.
 //!
-//! A score depends on the state of its node and, through scarcity, on the whole fleet. Scarcity moves little from one
-//! decision to the next, and [`Drift`] bounds by how much. So every state keeps the score that it had, and when; a
-//! decision scores only those states anew that may be the best for all that is known. It is the same decision as without.
+//! A score depends on the state of its node and, through scarcity, on the whole fleet. [`Drift`] bounds how far scarcity
+//! has fallen since, and so how good a state can have become at most. A decision scores states anew in the order of
+//! these bounds and stops where the next is below the best score so far: it is the same decision as without.
 
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 
 use crate::filter::Misfit;
 use crate::request::Choice;
-use crate::score::{Policy, Weights};
-use crate::worth::Drift;
+use crate::score::{Policy, Weights, fragmentation};
+use crate::state::{StateKey, StateTable};
+use crate::worth::{Drift, PARTS, Worth};
 
-/// Scores that are kept at most, over all choices: 24 bytes each.
-const MOST_SCORES: usize = 4_000_000;
+/// Bounds that are kept at most, over all choices: 56 bytes each.
+const MOST_BOUNDS: usize = 2_000_000;
+/// Points by which rounding may misjudge a bound.
+const ROUNDING_POINTS: f64 = 1e-3;
+/// Parts of a loss that are added side by side.
+const LANES: usize = 4;
 
 /// Who asks: everything that a score depends on beside the fleet.
 #[derive(Clone, Copy, Debug)]
@@ -33,17 +40,115 @@ impl Asker<'_> {
     }
 }
 
-/// The best score on a node in one state, and what it leaves idle there.
+/// The best score on a node in one state, and what can be said of all its candidates.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Score {
-    /// `-inf` where it does not fit.
+pub(crate) struct Outlook {
+    /// The score.
     pub(crate) total: f64,
+    /// What the best candidate leaves idle.
     pub(crate) idle_milli: u64,
-    /// When it was so.
-    drift: f64,
+    /// The most points that a candidate has beside those of fragmentation.
+    pub(crate) other_points: f64,
+    /// The least that a candidate costs the mix, part by part.
+    pub(crate) lost: Worth,
 }
 
-/// Scores of one asker.
+impl Outlook {
+    /// Of the candidates of both.
+    pub(crate) fn joined(&self, other: &Self) -> Self {
+        let is_better = self.total.total_cmp(&other.total).then(other.idle_milli.cmp(&self.idle_milli)).is_ge();
+        let best = if is_better { self } else { other };
+        let (other_points, lost) = (self.other_points.max(other.other_points), self.lost.least(&other.lost));
+        Self { other_points, lost, ..*best }
+    }
+}
+
+/// How good a state can be at most.
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    /// NaN where the state was never scored, `-inf` where the choice does not fit.
+    other_points: f32,
+    /// Whose it is, of the states that have its number.
+    generation: u32,
+    /// What was lost, each part divided by how far its factors had fallen.
+    lost: [f32; PARTS],
+}
+
+impl Bound {
+    const UNKNOWN: Self = Self { other_points: f32::NAN, generation: 0, lost: [0.0; PARTS] };
+
+    #[allow(clippy::cast_possible_truncation)] // the bound is wider than what is cut off
+    fn of(outlook: Option<&Outlook>, generation: u32, now: &Drift) -> Self {
+        let Some(outlook) = outlook else {
+            return Self { other_points: f32::NEG_INFINITY, generation, ..Self::UNKNOWN };
+        };
+        let lost = |part: usize| (outlook.lost.0[part] as f64 / now.low[part]) as f32;
+        Self { other_points: outlook.other_points as f32, generation, lost: std::array::from_fn(lost) }
+    }
+
+    fn most_points(&self, points_of_fragmentation: f64, low: &[f32; PARTS]) -> f64 {
+        let mut lanes = [0.0f32; LANES]; // side by side: one after the other, floats may not be added in another order
+        for part in 0..PARTS {
+            lanes[part % LANES] += self.lost[part] * low[part];
+        }
+        let lost: f32 = lanes.iter().sum();
+        let value = fragmentation::value(f64::from(lost));
+        f64::from(self.other_points) + points_of_fragmentation * value + ROUNDING_POINTS
+    }
+}
+
+/// A state that may be the best.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    most_points: f64,
+    state: StateKey,
+}
+
+impl PartialEq for Open {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Open {}
+
+impl PartialOrd for Open {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Open {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.most_points.total_cmp(&other.most_points)
+    }
+}
+
+/// The best states so far, all alike in score and idle share.
+#[derive(Debug)]
+struct Front {
+    total: f64,
+    idle_milli: u64,
+    states: Vec<usize>,
+}
+
+impl Front {
+    fn new() -> Self {
+        Self { total: f64::NEG_INFINITY, idle_milli: 0, states: Vec::new() }
+    }
+
+    fn add(&mut self, state: usize, outlook: &Outlook) {
+        let order = self.total.total_cmp(&outlook.total).then(outlook.idle_milli.cmp(&self.idle_milli));
+        if order.is_lt() {
+            *self = Self { total: outlook.total, idle_milli: outlook.idle_milli, states: Vec::new() };
+        }
+        if order.is_le() {
+            self.states.push(state);
+        }
+    }
+}
+
+/// Bounds of one asker.
 #[derive(Debug)]
 struct Ranking {
     fingerprint: u64,
@@ -51,8 +156,8 @@ struct Ranking {
     fit: Vec<Option<Misfit>>,
     policy: Policy,
     weights: Weights,
-    /// By state; NaN where it was never asked.
-    scores: Vec<Score>,
+    /// By state.
+    bounds: Vec<Bound>,
     epoch: u64,
     last_asked: u64,
 }
@@ -79,61 +184,44 @@ impl Memory {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner).all.clear();
     }
 
-    /// The states with the best score of `live`, all alike in score and idle share; none where the choice fits nowhere.
+    /// The states with the best score, all alike in score and idle share; none where the choice fits nowhere.
     ///
-    /// `score` says what is so now: total and idle share of a state. `None` when another thread is at it.
+    /// `score` says how a state is now. `None` when another thread is at it.
     pub(crate) fn best(
         &self,
         asker: Asker<'_>,
-        live: impl Iterator<Item = usize> + Clone,
-        states: usize,
-        now: Drift,
-        score: impl Fn(usize) -> Option<(f64, u64)>,
+        states: &StateTable,
+        now: &Drift,
+        score: impl Fn(usize) -> Option<Outlook>,
     ) -> Option<Vec<usize>> {
         let mut rankings = self.0.try_lock().ok()?;
-        let ranking = rankings.of(asker, states, now.epoch);
-        let scored = |state: usize| match score(state) {
-            Some((total, idle_milli)) => Score { total, idle_milli, drift: now.sum },
-            None => Score { total: f64::NEG_INFINITY, idle_milli: 0, drift: now.sum },
+        let bounds = &mut rankings.of(asker, states.len(), now.epoch).bounds;
+        let mut best = Front::new();
+        let rescore = |state: StateKey, bound: &mut Bound, best: &mut Front| {
+            let outlook = score(state.number);
+            *bound = Bound::of(outlook.as_ref(), state.generation, now);
+            if let Some(outlook) = outlook {
+                best.add(state.number, &outlook);
+            }
         };
-        let points = asker.weights.points_of_fragmentation();
-        let mut surely = f64::NEG_INFINITY;
-        for state in live.clone() {
-            if ranking.scores[state].total.is_nan() {
-                ranking.scores[state] = scored(state);
-            }
-            surely = surely.max(ranking.scores[state].total - ranking.scores[state].slack(points, now));
-        }
-        let mut best: Vec<usize> = Vec::new();
-        if surely == f64::NEG_INFINITY {
-            return Some(best);
-        }
-        let order = |a: Score, b: Score| b.total.total_cmp(&a.total).then(a.idle_milli.cmp(&b.idle_milli));
-        for state in live {
-            let here = &mut ranking.scores[state];
-            if here.total + here.slack(points, now) < surely {
-                continue;
-            }
-            if here.drift < now.sum {
-                *here = scored(state);
-            }
-            let here = *here;
-            let is_ahead = best.first().map_or(std::cmp::Ordering::Less, |&first| order(here, ranking.scores[first]));
-            if is_ahead.is_lt() {
-                best.clear();
-            }
-            if is_ahead.is_le() {
-                best.push(state);
+        let points = asker.weights.points_of_fragmentation(asker.choice);
+        #[allow(clippy::cast_possible_truncation)] // the bound is wider than what is cut off
+        let low = now.low.map(|low| low as f32);
+        let mut open = Vec::new();
+        for state in states.live() {
+            let bound = &mut bounds[state.number];
+            let most_points = bound.most_points(points, &low);
+            if most_points.is_nan() || bound.generation != state.generation {
+                rescore(state, bound, &mut best);
+            } else if most_points >= best.total.max(0.0) {
+                open.push(Open { most_points, state });
             }
         }
-        Some(best)
-    }
-}
-
-impl Score {
-    /// Points by which it may have moved since.
-    fn slack(&self, points: f64, now: Drift) -> f64 {
-        points * now.most_of_value(self.drift)
+        let mut open = BinaryHeap::from(open);
+        while let Some(Open { state, .. }) = open.pop().filter(|open| open.most_points >= best.total) {
+            rescore(state, &mut bounds[state.number], &mut best);
+        }
+        Some(best.states)
     }
 }
 
@@ -145,7 +233,7 @@ impl Rankings {
             is_alike && (ranking.policy, ranking.weights) == (asker.policy, asker.weights) && ranking.fit == asker.fit
         };
         let at = self.all.iter().position(is_this).unwrap_or_else(|| {
-            while (self.all.len() + 1) * states > MOST_SCORES && !self.all.is_empty() {
+            while (self.all.len() + 1) * states > MOST_BOUNDS && !self.all.is_empty() {
                 let oldest = (0..self.all.len()).min_by_key(|&at| self.all[at].last_asked).unwrap_or(0);
                 self.all.swap_remove(oldest);
             }
@@ -155,7 +243,7 @@ impl Rankings {
                 fit: asker.fit.to_vec(),
                 policy: asker.policy,
                 weights: asker.weights,
-                scores: Vec::new(),
+                bounds: Vec::new(),
                 epoch,
                 last_asked: 0,
             });
@@ -165,10 +253,10 @@ impl Rankings {
         let ranking = &mut self.all[at];
         ranking.last_asked = self.asked;
         if ranking.epoch != epoch {
-            ranking.scores.clear();
+            ranking.bounds.clear();
             ranking.epoch = epoch;
         }
-        ranking.scores.resize(states, Score { total: f64::NAN, idle_milli: 0, drift: 0.0 });
+        ranking.bounds.resize(states, Bound::UNKNOWN);
         ranking
     }
 }

@@ -66,6 +66,27 @@ proptest! {
         }
     }
 
+    /// A clone remembers nothing.
+    #[test]
+    fn what_is_remembered_changes_no_answer(
+        nodes in any_nodes(),
+        requests in prop::collection::vec(any_request(), 1..5),
+        turns in prop::collection::vec((0usize..5, prop::bool::weighted(0.3)), 1..60),
+    ) {
+        let (mut fleet, mut holds) = (fleet(&nodes), Vec::new());
+        for (turn, is_release) in turns {
+            let request = &requests[turn % requests.len()];
+            for policy in Policy::ALL {
+                prop_assert_eq!(bytes(&judged(&fleet, request, policy)), bytes(&judged(&fleet.clone(), request, policy)));
+            }
+            if is_release && !holds.is_empty() {
+                fleet.release(holds.swap_remove(turn % holds.len())).expect("it is held");
+            } else if let Decision::Placement(placement) = ask(&fleet, request) {
+                holds.push(fleet.commit(&placement).expect("nothing changed since"));
+            }
+        }
+    }
+
     #[test]
     fn terms_stay_between_zero_and_one_and_add_up(nodes in any_nodes(), request in any_request()) {
         for policy in Policy::ALL {

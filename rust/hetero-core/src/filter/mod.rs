@@ -131,6 +131,25 @@ pub fn never(inventory: &Inventory, node: &Node, choice: &Choice, fit: &[Option<
     short(inventory, node, choice, fit, &empty)
 }
 
+/// Whether a node serves a choice now: the short answer to what [`never`], [`passing`] and [`not_now`] say in words.
+pub fn serves_now<F: Fn(usize) -> u16>(
+    inventory: &Inventory,
+    node: &Node,
+    choice: &Choice,
+    fit: &[Option<Misfit>],
+    view: &View<F>,
+) -> bool {
+    let is_welcome = if choice.is_cpu_only() {
+        node.taints.is_empty()
+    } else {
+        node.kinds.iter().any(|run| fit[run.kind.at()].is_none())
+    };
+    is_welcome
+        && node.state == NodeState::Active
+        && host_misfit(node, choice).is_none()
+        && short(inventory, node, choice, fit, view).is_none()
+}
+
 /// Whether a node that could serve a choice can do so now. `fit` is that [`on_node`].
 pub fn not_now<F: Fn(usize) -> u16>(
     inventory: &Inventory,

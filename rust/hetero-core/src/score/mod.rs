@@ -1,6 +1,6 @@
 //! Scores: four terms, each 0..=1 before its weight, one file each. Weights are data.
 
-pub mod fragmentation;
+pub(crate) mod fragmentation;
 pub mod performance;
 mod policy;
 mod power;
@@ -15,7 +15,9 @@ use crate::fleet::Fleet;
 use crate::place::Question;
 use crate::request::Choice;
 use crate::units::NodeIdx;
+use crate::worth::Worth;
 
+pub(crate) use fragmentation::Before;
 pub use policy::Policy;
 use power::Headroom;
 
@@ -48,10 +50,11 @@ impl Weights {
         Ok(weights)
     }
 
-    /// Points that the whole value of fragmentation is worth, at most.
-    pub(crate) fn points_of_fragmentation(&self) -> f64 {
-        let least = self.performance + self.fragmentation + self.power; // topology does not always count
-        f64::from(self.fragmentation) * 100.0 / f64::from(least)
+    /// Points that the whole value of fragmentation is worth in a choice.
+    pub(crate) fn points_of_fragmentation(&self, choice: &Choice) -> f64 {
+        let topology = if choice.count < 2 { 0 } else { self.topology };
+        let all = self.performance + topology + self.fragmentation + self.power;
+        f64::from(self.fragmentation) * 100.0 / f64::from(all)
     }
 }
 
@@ -68,6 +71,8 @@ pub struct Values {
     pub power: f64,
     /// Points off the total.
     pub penalty: f64,
+    /// What fragmentation comes from.
+    pub(crate) lost: Worth,
 }
 
 /// One way to serve a choice: a node and some of its devices, by their positions in the columns.
@@ -79,15 +84,23 @@ pub struct Candidate<'a> {
     pub devices: &'a [usize],
 }
 
-/// The values of all terms for one candidate; `worth` is that of its node, see [`Fleet::worth`].
-pub fn values(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, worth: u64, policy: Policy) -> Values {
+/// The values of all terms for one candidate; `before` is of its node.
+pub(crate) fn values(
+    fleet: &Fleet,
+    choice: &Choice,
+    candidate: Candidate<'_>,
+    before: &Before,
+    policy: Policy,
+) -> Values {
     let headroom = Headroom::of(fleet, candidate, policy);
+    let lost = fragmentation::lost(fleet, choice, candidate, before);
     Values {
         performance: performance::value(fleet, choice, candidate, policy),
         topology: topology::value(fleet, candidate),
-        fragmentation: fragmentation::value(fragmentation::lost_milli(fleet, choice, candidate, worth)),
+        fragmentation: fragmentation::value(lost.total() as f64),
         power: headroom.value(),
         penalty: headroom.penalty(),
+        lost,
     }
 }
 
@@ -108,6 +121,15 @@ impl Values {
         let all: u32 = terms.iter().map(|(_, _, weight)| weight).sum();
         let sum: f64 = terms.iter().map(|(_, value, weight)| value * f64::from(*weight)).sum();
         (sum * 100.0 / f64::from(all) - self.penalty).clamp(0.0, 100.0)
+    }
+
+    /// Points of all terms but fragmentation, less the penalty.
+    pub(crate) fn other_points(&self, weights: &Weights) -> f64 {
+        let terms = self.weighted(weights);
+        let all: u32 = terms.iter().map(|(_, _, weight)| weight).sum();
+        let others = terms.iter().filter(|(name, _, _)| *name != "fragmentation");
+        let sum: f64 = others.map(|(_, value, weight)| value * f64::from(*weight)).sum();
+        sum * 100.0 / f64::from(all) - self.penalty
     }
 
     /// The terms that apply, for a person to read.

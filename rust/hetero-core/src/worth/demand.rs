@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use crate::mix::TaskClass;
-use crate::worth::Free;
+use crate::units::WHOLE_MILLI;
+use crate::worth::{BALANCED, Free, Scarcity, Worth};
 
-/// Parts that a thousandth of a device is counted in where shares are balanced with CPU.
-pub(crate) const PARTS: f64 = 1024.0;
+/// Grains that a thousandth of a device is counted in where shares are balanced with CPU.
+pub(crate) const GRAINS: f64 = 1024.0;
 
 /// Weights are multiplied by this before they are divided by shares: integers add up to the same in any order.
 const MILLION: u128 = 1_000_000;
@@ -24,6 +25,7 @@ pub(crate) struct Demand {
     pub(crate) parts: Vec<f64>,
     /// CPU that comes with each thousandth of a device, thousandths of a core; `None` where no step asks for both.
     cpu_per_milli: Option<f64>,
+    part_of_class: Vec<usize>,
 }
 
 /// Classes that differ in their CPU only.
@@ -32,11 +34,32 @@ struct Shape {
     count: u64,
     is_linked: bool,
     /// Per kind: the share taken of each device.
-    shares: Vec<Option<u16>>,
+    shares: Vec<Option<Share>>,
     /// Number of its first class.
     first: usize,
+    /// See [`Demand::part`].
+    part: usize,
     /// CPU of each class, least first.
     cpu_milli: Vec<u64>,
+}
+
+/// A share of a device, ready to divide by: a product is several times faster, and this is the hottest place of all.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    milli: u16,
+    /// 2^32 / share, rounded up: exact for all that a device has.
+    reciprocal: u64,
+}
+
+impl Share {
+    fn new(milli: u16) -> Self {
+        Self { milli, reciprocal: (1 << 32) / u64::from(milli) + 1 }
+    }
+
+    /// How many are in so much.
+    fn times_in(self, milli: u16) -> u64 {
+        (u64::from(milli) * self.reciprocal) >> 32
+    }
 }
 
 /// What steps of one shape find on a node, whatever their CPU.
@@ -72,62 +95,106 @@ impl Demand {
         for ((count, is_linked, taken), by_cpu) in by_shape {
             let (first, cpu_milli) = (this.parts.len(), by_cpu.keys().copied().collect());
             this.parts.extend(by_cpu.into_values().map(|weight| weight as f64 / all as f64));
-            this.shapes.push(Shape { count: u64::from(count), is_linked, shares: taken.to_vec(), first, cpu_milli });
+            let part = part(count, taken);
+            this.part_of_class.resize(this.parts.len(), part);
+            let shares = taken.iter().map(|share| share.map(Share::new)).collect();
+            this.shapes.push(Shape { count: u64::from(count), is_linked, shares, first, part, cpu_milli });
         }
         this.cpu_per_milli = (cpu > 0 && devices > 0).then(|| cpu as f64 / devices as f64);
         this
     }
 
     /// Calls `each` with every class of which a step fits on a node: its number, what is usable, what is fillable.
-    pub(crate) fn for_each_class(&self, free: Free<'_>, mut each: impl FnMut(usize, u64, u64)) {
+    pub(crate) fn for_each_class(&self, free: &Free, mut each: impl FnMut(usize, u64, u64)) {
+        for shape in &self.shapes {
+            let room = shape.room(free);
+            let reach = shape.reach(free, &room);
+            for class in 0..reach.some {
+                each(shape.first + class, room.usable_milli, shape.fillable(class, free, &room, reach));
+            }
+        }
+    }
+
+    /// The worth of a node, part by part.
+    pub(crate) fn worth(&self, free: &Free, scarcity: &Scarcity) -> Worth {
+        let mut worth = Worth::default();
+        worth.0[BALANCED] = scarcity.balanced_factor() * self.balanced(free);
         for shape in &self.shapes {
             let room = shape.room(free);
             if room.slots == 0 {
                 continue;
             }
-            for (class, &cpu_milli) in (shape.first..).zip(&shape.cpu_milli) {
-                let fillable = match free.cpu_milli {
-                    Some(have) if have < cpu_milli => break, // the others ask for more
-                    Some(have) if have / room.slots < cpu_milli => {
-                        room.filled_milli.min(have / cpu_milli * room.unit_milli)
-                    }
-                    _ => room.filled_milli,
-                };
-                each(class, room.usable_milli, fillable);
+            let reach = shape.reach(free, &room);
+            let running = scarcity.running(shape.first..shape.first + shape.cpu_milli.len());
+            let mut fillable = (running[reach.all].1 - running[0].1) * room.filled_milli;
+            for class in reach.all..reach.some {
+                fillable += (running[class + 1].1 - running[class].1) * shape.fillable(class, free, &room, reach);
             }
+            worth.0[shape.part] += (running[reach.some].0 - running[0].0) * room.usable_milli;
+            worth.0[shape.part + 1] += fillable;
         }
+        worth
+    }
+
+    /// The part that the worth of what a class can use counts in; that of what it can fill is the next.
+    pub(crate) fn part(&self, class: usize) -> usize {
+        self.part_of_class[class]
     }
 
     /// What is balanced on a node, in 1/1024 of a thousandth.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the shares of a node, and not negative
-    pub(crate) fn balanced(&self, free: Free<'_>) -> u64 {
-        let shares = free.total_milli() as f64;
+    pub(crate) fn balanced(&self, free: &Free) -> u64 {
+        let shares = free.total_milli as f64;
         let (Some(cpu_per_milli), Some(cpu_milli)) = (self.cpu_per_milli, free.cpu_milli) else {
-            return (shares * PARTS) as u64;
+            return (shares * GRAINS) as u64;
         };
         let lasts = cpu_milli as f64 / cpu_per_milli;
-        if shares == 0.0 || lasts == 0.0 { 0 } else { (PARTS * (shares * lasts / (shares + lasts))) as u64 }
+        if shares == 0.0 || lasts == 0.0 { 0 } else { (GRAINS * (shares * lasts / (shares + lasts))) as u64 }
     }
 }
 
+/// How many classes of a shape, counted from the one that asks least CPU, fit on a node at least once.
+#[derive(Clone, Copy)]
+struct Reach {
+    some: usize,
+    /// Of them: those for which CPU lasts as long as devices.
+    all: usize,
+}
+
+/// Shapes whose scarcity moves alike: by how much of a node a step takes.
+fn part(count: u32, shares: &[Option<u16>]) -> usize {
+    let is_part = shares.iter().flatten().any(|&share| share < WHOLE_MILLI);
+    let size = match count {
+        1 if is_part => 0,
+        1 => 1,
+        2..=3 => 2,
+        4..=7 => 3,
+        _ => 4,
+    };
+    1 + 2 * size
+}
+
 impl Shape {
-    fn room(&self, free: Free<'_>) -> Room {
-        let node = free.node;
+    fn room(&self, free: &Free) -> Room {
         let mut room = Room { usable_milli: 0, slots: 0, filled_milli: 0, unit_milli: 0 };
-        for run in if self.is_linked { &node.islands } else { &node.kinds } {
-            let Some(share) = self.shares[run.kind.at()] else { continue };
-            let devices = run.devices.start - node.devices.start..run.devices.end - node.devices.start;
+        let mut rest = free.runs(self.is_linked);
+        while let Some(first) = rest.first() {
+            let end = rest.iter().take_while(|alike| alike.run == first.run).count();
+            let (run, others) = rest.split_at(end);
+            rest = others;
+            let Some(share) = self.shares[first.kind.at()] else { continue };
             let (mut count, mut usable_milli, mut slots) = (0, 0, 0);
-            for &milli in free.milli[devices].iter().filter(|&&milli| milli >= share) {
-                count += 1;
-                usable_milli += u64::from(milli);
-                slots += u64::from(milli / share);
+            for alike in run.iter().filter(|alike| alike.milli >= share.milli) {
+                let devices = u64::from(alike.count);
+                count += devices;
+                usable_milli += devices * u64::from(alike.milli);
+                slots += devices * share.times_in(alike.milli);
             }
             if self.count > 1 {
                 slots = count / self.count;
             }
-            let unit_milli = self.count * u64::from(share);
             if slots > 0 {
+                let unit_milli = self.count * u64::from(share.milli);
                 room.usable_milli += usable_milli;
                 room.slots += slots;
                 room.filled_milli += slots * unit_milli;
@@ -135,5 +202,23 @@ impl Shape {
             }
         }
         room
+    }
+
+    fn reach(&self, free: &Free, room: &Room) -> Reach {
+        if room.slots == 0 {
+            return Reach { some: 0, all: 0 };
+        }
+        let every = self.cpu_milli.len();
+        let of = |steps: u64, have| self.cpu_milli.partition_point(|&cpu_milli| steps * cpu_milli <= have);
+        free.cpu_milli
+            .map_or(Reach { some: every, all: every }, |have| Reach { some: of(1, have), all: of(room.slots, have) })
+    }
+
+    /// What as many steps of a class as fit would take.
+    fn fillable(&self, class: usize, free: &Free, room: &Room, reach: Reach) -> u64 {
+        match free.cpu_milli {
+            Some(have) if class >= reach.all => room.filled_milli.min(have / self.cpu_milli[class] * room.unit_milli),
+            _ => room.filled_milli,
+        }
     }
 }

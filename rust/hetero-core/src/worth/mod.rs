@@ -21,40 +21,38 @@
 //! three factors of a class are rounded down to multiples of 2^-24, once, so that worths are compared exactly.
 
 mod demand;
+mod free;
 mod scarcity;
 
 pub(crate) use demand::Demand;
+pub(crate) use free::Free;
 pub(crate) use scarcity::{Drift, Scarcity};
-
-use crate::inventory::Node;
 
 /// Worth of one free thousandth of a device that every step of the mix could use, were nothing scarce: 1 for A and B, 1 for C.
 pub(crate) const WORTH_OF_MILLI: f64 = 2.0 * scarcity::SCALE;
 
-/// What is free on one node.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Free<'a> {
-    /// The node.
-    pub(crate) node: &'a Node,
-    /// Free shares of its devices alone.
-    pub(crate) milli: &'a [u16],
-    /// Free CPU; `None`, unknown, counts as enough.
-    pub(crate) cpu_milli: Option<u64>,
-}
+/// How many parts a worth has, a multiple of four. A and B of classes whose scarcity moves alike make one each, C is one.
+pub(crate) const PARTS: usize = 12;
+/// The part of C.
+const BALANCED: usize = 0;
 
-impl Free<'_> {
-    /// All free shares.
-    pub(crate) fn total_milli(&self) -> u64 {
-        self.milli.iter().map(|&milli| u64::from(milli)).sum()
+/// The worth of a node, or a loss of it, in units of 2^-24 thousandths of a device, part by part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Worth(pub(crate) [u64; PARTS]);
+
+impl Worth {
+    /// All parts.
+    pub(crate) fn total(&self) -> u64 {
+        self.0.iter().sum()
     }
-}
 
-/// The worth of a node, in units of 2^-24 thousandths of a device.
-pub(crate) fn worth(free: Free<'_>, demand: &Demand, scarcity: &Scarcity) -> u64 {
-    let mut sum = scarcity.balanced_factor() * demand.balanced(free);
-    demand.for_each_class(free, |class, usable, fillable| {
-        let (usable_factor, fillable_factor) = scarcity.factors(class);
-        sum += usable_factor * usable + fillable_factor * fillable;
-    });
-    sum
+    /// Of each part the lesser.
+    pub(crate) fn least(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|part| self.0[part].min(other.0[part])))
+    }
+
+    /// How much less another is. Less free is never worth more, but where floats round.
+    pub(crate) fn less(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|part| self.0[part].saturating_sub(other.0[part])))
+    }
 }
