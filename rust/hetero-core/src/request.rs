@@ -101,6 +101,7 @@ pub struct Place {
     /// Nodes with all of these labels.
     pub labels: IndexMap<String, String>,
     /// Where no other step of the team may run, and no two nodes of this one may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
     /// Where steps of the team run now: numbers of [`crate::domain::Domains`], found anew for every question.
     #[serde(skip)]
@@ -210,10 +211,10 @@ pub struct Choice {
     pub bandwidth_need_mbps: Option<u64>,
     /// Least and most nodes that the devices may lie on, as many on each; one where it is not said. CPU and host memory
     /// are what each node gives.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<(u32, u32)>,
     /// Devices of a tensor parallel group: each group lies in one island.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tensor_ranks: Option<u32>,
     /// Further nodes that give as many devices: above 0, this is one node's part of a step over several.
     #[serde(skip)]
