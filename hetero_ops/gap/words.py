@@ -44,7 +44,9 @@ Isolation = Literal["hard", "soft"]
 NumaWord = Literal["require", "prefer"]
 StepKind = Literal["training", "inference", "preprocess", "dev"]
 BatchWord = Literal["keep", "scale"]
-Spread = Literal["none", "node", "rack"]
+Spread = Literal["none", "node", "rack", "power"]
+"""What no two steps of a team, and no two nodes of one step, may share; `power` is a power domain."""
+
 Nearness = Literal["node", "switch", "rack"]
 NameMatch = Literal["any", "exact", "newer"]
 Confidence = Literal["verified-in-datasheet", "secondary", "recollection"]
@@ -72,4 +74,5 @@ BITS: dict[PrecisionWord, int] = {
     "int4": 4,
 }
 """Storage of one weight. TF32 is a way to multiply; its numbers are stored as FP32."""
+SPREADS: tuple[Spread, ...] = get_args(Spread)
 BATCH_WORDS: tuple[BatchWord, ...] = get_args(BatchWord)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tests.reference.model import JSON, WHOLE, Device
+from tests.reference.model import JSON, WHOLE, Device, total
 
 # Later means nearer to a fit.
 CODES = (
@@ -18,9 +18,10 @@ CODES = (
         "LOCATION",
         "COMPLIANCE",
         "DATA_LOCALITY",
+        "SPREAD",
     ),
     *("RDMA_MISSING", "RUNTIME_MISSING", "CORDONED", "BURN_IN", "UNHEALTHY", "COUNT_SHORT", "FRAGMENTED"),
-    *("NUMA_SPLIT", "NOT_ONE_ISLAND", "CPU_SHORT", "HOST_MEMORY_SHORT", "SCORE_TOO_LOW"),
+    *("NUMA_SPLIT", "NOT_ONE_ISLAND", "CPU_SHORT", "HOST_MEMORY_SHORT", "NODES_SHORT", "SCORE_TOO_LOW"),
 )
 
 
@@ -88,7 +89,7 @@ def _memory(device: Device, choice: JSON) -> Misfit | None:
         return Misfit("MEMORY_TOO_LARGE", device.nominal_mib, ceiling)
     floors = []
     job = choice.get("job_memory_mib")
-    stated = choice["memory_floor_mib"] if job is None else -(-job // choice["count"])
+    stated = choice["memory_floor_mib"] if job is None else -(-job // total(choice))
     if stated is not None:
         floors.append(-(-stated * WHOLE // choice["share_milli"]))  # of the granted share
     if choice.get("share_memory_mib") is not None:

@@ -9,6 +9,7 @@ from hetero_ops.gap.catalog import Catalog
 
 WHOLE = 1000
 JSON = dict[str, Any]
+ZONE = ("topology.kubernetes.io/zone", "zone")
 
 
 @dataclass
@@ -28,6 +29,8 @@ class Device:
     is_healthy: bool
     resource_keys: frozenset[str]
     island: int | None = None
+    switch: int | None = None
+    card: str | None = None
     free: int = WHOLE
 
     @property
@@ -60,6 +63,28 @@ class Node:
     prices_milli: dict[str, int] = field(default_factory=dict)
     power_budget_mw: int | None = None
 
+    def label(self, *keys: str) -> str | None:
+        """The first of these labels that the node has."""
+        return next((self.labels[key] for key in keys if key in self.labels), None)
+
+    def domain(self, spread: str) -> tuple[str | None, ...] | None:
+        """What a step may be spread over; `None` is unknown."""
+        rack = self.label("hetero-ops/rack", "topology.kubernetes.io/rack", "rack")
+        power = self.label("hetero-ops/power-domain", "power-domain")
+        domains: dict[str, tuple[str | None, ...] | None] = {
+            "node": (self.cluster, self.name),
+            "rack": None if rack is None else (self.cluster, self.label(*ZONE), rack),
+            "power": None if power is None else (self.cluster, power),
+        }
+        return domains[spread]
+
+    def zone(self) -> tuple[str | None, ...]:
+        """A rack without a zone is a zone of its own, and so is a node without both."""
+        name = self.label(*ZONE)
+        return (
+            (self.cluster, name) if name is not None else ("none", *(self.domain("rack") or (self.cluster, self.name)))
+        )
+
     def free_shares(self) -> dict[int, int]:
         """Free share by device id."""
         return {device.id: device.free for device in self.devices}
@@ -81,6 +106,7 @@ class Fleet:
     nodes: list[Node] = field(default_factory=list)
     limits: list[JSON] = field(default_factory=list)
     team_uses: list[TeamUse] = field(default_factory=list)
+    team_nodes: list[tuple[str, Node]] = field(default_factory=list)
 
     def devices(self) -> Iterator[Device]:
         """All devices of all nodes."""
@@ -108,7 +134,13 @@ class Answer:
     choice_index: int | None = None
     node: tuple[str, str] | None = None
     devices: tuple[int, ...] = ()
+    parts: tuple[tuple[str, tuple[int, ...]], ...] = ()
     score: Fraction | None = None
+
+
+def total(choice: JSON) -> int:
+    """Devices on all nodes; a choice that is one node's part of several counts those of one."""
+    return int(choice["count"]) * (int(choice.get("peers", 0)) + 1)
 
 
 def share_of(choice: JSON, nominal_mib: int | None) -> int:

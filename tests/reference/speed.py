@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hetero_ops.gap.catalog import Catalog
 from tests.reference.device_fit import Misfit, computed_precision, part_milli
-from tests.reference.model import JSON, WHOLE, Device, share_of
+from tests.reference.model import JSON, WHOLE, Device, share_of, total
 
 _FREE = ("bf16", "fp16")
 
@@ -41,7 +41,7 @@ def _is_known_part(device: Device) -> bool:
 
 
 def _amount(choice: JSON, nominal_mib: int | None) -> int:
-    return int(choice["count"]) * share_of(choice, nominal_mib)
+    return total(choice) * share_of(choice, nominal_mib)
 
 
 def _yardsticks(first: JSON, word: str) -> Iterator[float]:

@@ -34,6 +34,7 @@ pub enum Code {
     Location,
     Compliance,
     DataLocality,
+    Spread,
     RdmaMissing,
     RuntimeMissing,
     Cordoned,
@@ -45,6 +46,7 @@ pub enum Code {
     NotOneIsland,
     CpuShort,
     HostMemoryShort,
+    NodesShort,
     ScoreTooLow,
 }
 

@@ -1,7 +1,6 @@
 //! The state of all clusters: what exists, what is free, what is held.
 
-use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+mod snapshot;
 
 use crate::capacity::Capacity;
 use crate::decision::Placement;
@@ -19,9 +18,7 @@ use crate::request::Choice;
 use crate::state::StateTable;
 use crate::units::NodeIdx;
 use crate::worth::{Drift, Free, Scarcity, Worth};
-
-/// Version of the snapshot format.
-const SNAPSHOT_FORMAT: u32 = 1;
+use indexmap::IndexMap;
 
 /// All clusters. Built once, changed by small steps, asked many times.
 #[derive(Clone, Debug)]
@@ -37,37 +34,9 @@ pub struct Fleet {
     memory: Memory,
     /// Sum over nodes of the digest of name and state: the order of nodes cannot matter.
     digest: u128,
-    holds: IndexMap<HoldId, Hold>,
+    /// What each hold takes, node by node.
+    holds: IndexMap<HoldId, Vec<Hold>>,
     next_hold: u64,
-}
-
-/// A fleet as bytes: for pickling, support and replay.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Snapshot {
-    format: u32,
-    document: FleetDocument,
-    profiles: Profiles,
-    mix: MixDocument,
-    #[serde(default)]
-    limits: Vec<Limit>,
-    holds: Vec<HoldSnapshot>,
-    next_hold: u64,
-}
-
-/// A hold by names, since positions are not part of the format.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct HoldSnapshot {
-    hold: HoldId,
-    cluster: String,
-    node: String,
-    devices: Vec<u32>,
-    share_milli: u16,
-    cpu_milli: u64,
-    memory_mib: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    team: Option<String>,
 }
 
 impl Fleet {
@@ -93,52 +62,6 @@ impl Fleet {
         Ok(fleet)
     }
 
-    /// Reads a snapshot written by [`Fleet::to_json`].
-    pub fn from_json(text: &[u8]) -> Result<Self> {
-        let refuse = |message: String| Error::document("", format!("snapshot of a fleet: {message}"));
-        let snapshot: Snapshot = serde_json::from_slice(text).map_err(|e| refuse(e.to_string()))?;
-        if snapshot.format != SNAPSHOT_FORMAT {
-            return Err(refuse(format!("format {}; this version reads {SNAPSHOT_FORMAT}", snapshot.format)));
-        }
-        let mut fleet = Self::new(snapshot.document, snapshot.profiles)?;
-        fleet.set_mix(snapshot.mix)?;
-        fleet.set_limits(snapshot.limits);
-        for held in snapshot.holds {
-            let hold =
-                fleet.find_hold(&held).ok_or_else(|| refuse(format!("hold {} names what is not there", held.hold)))?;
-            fleet.take(held.hold, hold, &held.node)?;
-        }
-        fleet.next_hold = snapshot.next_hold;
-        Ok(fleet)
-    }
-
-    /// The whole state as bytes.
-    pub fn to_json(&self) -> String {
-        let holds = self.holds.iter().map(|(&id, hold)| {
-            let node = self.node(hold.node);
-            HoldSnapshot {
-                hold: id,
-                cluster: node.cluster.clone(),
-                node: node.name.clone(),
-                devices: hold.devices.iter().map(|&at| self.inventory.devices[at].id).collect(),
-                share_milli: hold.share_milli,
-                cpu_milli: hold.cpu_milli,
-                memory_mib: hold.memory_mib,
-                team: hold.team.clone(),
-            }
-        });
-        let snapshot = Snapshot {
-            format: SNAPSHOT_FORMAT,
-            document: self.document.clone(),
-            profiles: self.profiles.clone(),
-            mix: self.mix.document.clone(),
-            limits: self.quotas.limits().to_vec(),
-            holds: holds.collect(),
-            next_hold: self.next_hold,
-        };
-        serde_json::to_string(&snapshot).expect("a snapshot has string keys and finite numbers only")
-    }
-
     /// The mix that the document states, as written.
     pub fn stated_mix(&self) -> &[MixEntry] {
         &self.document.mix
@@ -152,7 +75,7 @@ impl Fleet {
     /// Holds teams to these limits from now on; what is in use counts.
     pub fn set_limits(&mut self, limits: Vec<Limit>) {
         let mut quotas = Quotas::new(limits, &self.inventory);
-        let holds = self.inventory.team_holds.iter().chain(self.holds.values());
+        let holds = self.inventory.team_holds.iter().chain(self.holds.values().flatten());
         holds.for_each(|hold| quotas.take(hold, &self.inventory));
         self.quotas = quotas;
     }
@@ -177,13 +100,24 @@ impl Fleet {
         empty
     }
 
-    /// Takes the capacity of a placement. Refused when a device it names changed since.
+    /// Takes the capacity of a placement, of all its nodes or of none. Refused when a device it names changed since.
     pub fn commit(&mut self, placement: &Placement) -> Result<HoldId> {
+        let holds = placement.nodes.iter().map(|name| self.hold_on(placement, name)).collect::<Result<Vec<_>>>()?;
+        let granted: usize = holds.iter().map(|hold| hold.devices.len()).sum();
+        if holds.is_empty() || granted != placement.devices.len() {
+            return Err(Error::StalePlacement {
+                what: "a device of a node that the placement does not list".to_owned(),
+            });
+        }
+        self.take_next(holds)
+    }
+
+    /// What a placement takes on one of its nodes.
+    fn hold_on(&self, placement: &Placement, name: &str) -> Result<Hold> {
         let stale = |what: &str| Error::StalePlacement { what: what.to_owned() };
-        let name = placement.nodes.first().map_or("", String::as_str);
         let node = self.inventory.find_node(&placement.cluster, name).ok_or_else(|| stale(name))?;
         let mut devices = Vec::new();
-        for device in &placement.devices {
+        for device in placement.devices.iter().filter(|device| device.node == name) {
             let what = || stale(&format!("device {} of {name}", device.id));
             let at = self.inventory.find_device(node, device.id).ok_or_else(what)?;
             if self.capacity.free_milli[at] != device.free_milli {
@@ -191,18 +125,9 @@ impl Fleet {
             }
             devices.push(at);
         }
-        let hold = Hold {
-            node,
-            devices,
-            share_milli: placement.share_milli(),
-            cpu_milli: placement.cpu_milli,
-            memory_mib: placement.memory_mib,
-            team: placement.team.clone(),
-        };
-        let id = HoldId(self.next_hold);
-        self.take(id, hold, name)?;
-        self.next_hold += 1;
-        Ok(id)
+        let (cpu_milli, memory_mib) = (placement.cpu_milli, placement.memory_mib);
+        let (share_milli, team) = (placement.share_milli(), placement.team.clone());
+        Ok(Hold { node, devices, share_milli, cpu_milli, memory_mib, team })
     }
 
     /// Takes the capacity of what [`crate::place::choose`] found in the present state.
@@ -211,39 +136,55 @@ impl Fleet {
         let share_milli = best.devices.first().map_or(0, share);
         let (cpu_milli, memory_mib) = (choice.cpu_milli, choice.host_memory_mib);
         let hold = Hold { node: best.node, devices: best.devices, share_milli, cpu_milli, memory_mib, team };
-        let (id, name) = (HoldId(self.next_hold), self.node(best.node).name.clone());
-        self.take(id, hold, &name)?;
-        self.next_hold += 1;
-        Ok(id)
+        self.take_next(vec![hold])
     }
 
     /// Gives the capacity of a hold back.
     pub fn release(&mut self, id: HoldId) -> Result<()> {
-        let hold = self.holds.shift_remove(&id).ok_or(Error::UnknownHold { hold: id })?;
-        self.node_changes(hold.node);
-        self.capacity.give(&hold).expect("what a hold took can be given back");
-        self.quotas.give(&hold, &self.inventory);
-        self.capacity.settle();
-        self.node_changed(hold.node);
+        let holds = self.holds.shift_remove(&id).ok_or(Error::UnknownHold { hold: id })?;
+        for hold in holds {
+            self.node_changes(hold.node);
+            self.capacity.give(&hold).expect("what a hold took can be given back");
+            self.quotas.give(&hold, &self.inventory);
+            self.capacity.settle();
+            self.node_changed(hold.node);
+        }
         Ok(())
     }
 
-    fn take(&mut self, id: HoldId, hold: Hold, name: &str) -> Result<()> {
-        self.node_changes(hold.node);
-        let taken = self.capacity.take(&hold);
-        self.capacity.settle();
-        self.node_changed(hold.node);
-        taken.map_err(|_| Error::StalePlacement { what: name.to_owned() })?;
-        self.quotas.take(&hold, &self.inventory);
-        self.holds.insert(id, hold);
-        Ok(())
+    /// The nodes that the steps of a team run on.
+    pub(crate) fn nodes_of_team(&self, team: &str) -> impl Iterator<Item = NodeIdx> {
+        let holds = self.inventory.team_holds.iter().chain(self.holds.values().flatten());
+        holds.filter(move |hold| hold.team.as_deref() == Some(team)).map(|hold| hold.node)
     }
 
-    fn find_hold(&self, held: &HoldSnapshot) -> Option<Hold> {
-        let node = self.inventory.find_node(&held.cluster, &held.node)?;
-        let devices = held.devices.iter().map(|&id| self.inventory.find_device(node, id)).collect::<Option<_>>()?;
-        let (share_milli, cpu_milli, memory_mib) = (held.share_milli, held.cpu_milli, held.memory_mib);
-        Some(Hold { node, devices, share_milli, cpu_milli, memory_mib, team: held.team.clone() })
+    fn take_next(&mut self, holds: Vec<Hold>) -> Result<HoldId> {
+        let id = HoldId(self.next_hold);
+        self.take(id, holds)?;
+        self.next_hold += 1;
+        Ok(id)
+    }
+
+    /// Takes holds on different nodes, all or none.
+    fn take(&mut self, id: HoldId, holds: Vec<Hold>) -> Result<()> {
+        let start = self.capacity.checkpoint();
+        for hold in &holds {
+            if self.capacity.take(hold).is_err() {
+                self.capacity.rollback(start);
+                return Err(Error::StalePlacement { what: self.node(hold.node).name.clone() });
+            }
+        }
+        // The sums are kept node by node: each is counted out as it was, and in as it is.
+        self.capacity.rollback(start);
+        for hold in &holds {
+            self.node_changes(hold.node);
+            self.capacity.take(hold).expect("it was there to take");
+            self.capacity.settle();
+            self.node_changed(hold.node);
+            self.quotas.take(hold, &self.inventory);
+        }
+        self.holds.insert(id, holds);
+        Ok(())
     }
 
     fn rebuild_states(&mut self) {

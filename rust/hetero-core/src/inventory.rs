@@ -7,7 +7,10 @@ use indexmap::{IndexMap, IndexSet};
 use crate::capacity::Capacity;
 use crate::device::Device;
 use crate::digest::{Digest, Hasher};
-use crate::document::{ClusterDocument, DeviceGroup, FleetDocument, Health, NodeDocument, NodeState, Numa, Taint};
+use crate::document::{
+    ClusterDocument, DeviceGroup, FleetDocument, Health, NodeDocument, NodeState, Numa, Switch, Taint,
+};
+use crate::domain::{self, Domains};
 use crate::error::{Error, Result};
 use crate::hold::Hold;
 use crate::islands;
@@ -55,6 +58,8 @@ pub struct Node {
     pub memory_mib: Option<u64>,
     /// Where it stands, and what it offers beside its devices.
     pub site: Site,
+    /// What it shares with other nodes.
+    pub domains: Domains,
     /// Power that it may draw.
     pub power_budget_mw: Option<u64>,
     /// Of everything a decision may depend on, but names.
@@ -92,6 +97,7 @@ impl Inventory {
         for node in &sorted {
             inventory.add_node(node, profiles)?;
         }
+        domain::assign(&mut inventory.nodes);
         let capacity = inventory.free_capacity(&sorted)?;
         Ok((inventory, capacity))
     }
@@ -117,6 +123,7 @@ impl Inventory {
             cpu_milli: document.cpu_milli,
             memory_mib: document.memory_mib,
             site: Site::of(named.cluster, &named.cluster_path, document)?,
+            domains: Domains::default(),
             power_budget_mw: document.power_budget_mw,
             digest: Digest::default(),
             names_digest: Digest::default(),
@@ -138,12 +145,18 @@ impl Inventory {
                     let message = format!("device id {id} is given twice; ids count through all groups of a node");
                     return Err(Error::document(path, message));
                 }
+                let is_partition = self.kinds[kind.at()].partition.is_some();
+                let card = group.pci.as_ref().filter(|_| is_partition);
+                let is_there =
+                    |pci: &String| named.document.devices[..g].iter().position(|g| g.pci.as_ref() == Some(pci));
                 devices.push(Device {
                     id,
                     kind,
                     group: g,
                     island: None,
                     numa: numa_of(group, i),
+                    switch: switch_of(group, i),
+                    card: card.map(|pci| is_there(pci).unwrap_or(g)).and_then(|first| u32::try_from(first).ok()),
                     is_healthy: group.health.unwrap_or_default() == Health::Healthy,
                     uuid: group.uuid.clone(),
                 });
@@ -191,6 +204,9 @@ impl Inventory {
                 .maybe(device.island.map(u64::from))
                 .maybe(device.numa.map(u64::from))
                 .number(u64::from(device.is_healthy));
+            if device.switch.is_some() || device.card.is_some() {
+                hasher = hasher.text("near").maybe(device.switch.map(u64::from)).maybe(device.card.map(u64::from));
+            }
         }
         hasher.finish()
     }
@@ -349,8 +365,22 @@ fn group_ids(group: &DeviceGroup, before: usize, path: &str) -> Result<Range<u32
         let message = format!("{} NUMA nodes for {count} devices; give one number, or one per device", list.len());
         return Err(Error::document(format!("{path}.numa"), message));
     }
+    if let Some(Switch::Each(list)) = &group.switch
+        && list.len() != count
+    {
+        let message = format!("{} switches for {count} devices; give one number, or one per device", list.len());
+        return Err(Error::document(format!("{path}.switch"), message));
+    }
     let bound = |n: usize| u32::try_from(n).expect("bounded above");
     Ok(bound(first)..bound(first + count))
+}
+
+fn switch_of(group: &DeviceGroup, i: usize) -> Option<u16> {
+    match &group.switch {
+        None => None,
+        Some(Switch::One(switch)) => Some(*switch),
+        Some(Switch::Each(list)) => list[i],
+    }
 }
 
 fn numa_of(group: &DeviceGroup, i: usize) -> Option<u16> {

@@ -10,6 +10,7 @@ use crate::digest::{Hasher, hex};
 use crate::error::Result;
 use crate::filter::{self, Misfit, View};
 use crate::fleet::Fleet;
+use crate::gang;
 use crate::low_score::sift;
 use crate::nearest::{fits, nearest};
 use crate::pack::for_each_option;
@@ -49,7 +50,8 @@ pub struct Best {
     pub values: Values,
     /// The score.
     pub total: f64,
-    idle_milli: u64,
+    /// Accelerator capacity that the node has left then.
+    pub(crate) idle_milli: u64,
 }
 
 impl Best {
@@ -71,7 +73,7 @@ impl Best {
     }
 
     /// The same on a node in the same state: devices lie at the same offsets.
-    fn on(&self, node: NodeIdx, fleet: &Fleet) -> Self {
+    pub(crate) fn on(&self, node: NodeIdx, fleet: &Fleet) -> Self {
         let (here, there) = (fleet.node(node).devices.start, fleet.node(self.node).devices.start);
         let devices = self.devices.iter().map(|at| at - there + here).collect();
         Self { node, devices, ..self.clone() }
@@ -100,6 +102,16 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
     let mut reasons = Vec::new();
     for index in 0..request.choices.len() {
         let choice = &largest_that_fits(fleet, request, index, question);
+        if choice.peers > 0 {
+            match gang::decide(fleet, request, index, choice, question) {
+                Ok(found) => {
+                    let placement = gang::placement(&found, fleet, request, question, index, choice, reasons);
+                    return Ok(Decision::Placement(Box::new(placement)));
+                }
+                Err(refusals) => reasons.extend(gather(fleet, index, choice, &refusals)),
+            }
+            continue;
+        }
         match best_of_fleet(fleet, request, index, choice, question) {
             Some(best) if best.is_good(choice) => {
                 let placement = placement(fleet, request, question, index, choice, &best, reasons);
@@ -128,10 +140,14 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
 }
 
 /// Where a request goes, without the words of a [`Decision`]: for callers that ask many times and show few answers.
+///
+/// A choice that needs several nodes is passed over: what it takes is no [`Best`].
 pub fn choose<'a>(fleet: &Fleet, request: &'a Request, question: &Question) -> Option<(Cow<'a, Choice>, Best)> {
     (0..request.choices.len()).find_map(|index| {
         let choice = largest_that_fits(fleet, request, index, question);
-        let best = best_of_fleet(fleet, request, index, &choice, question).filter(|best| best.is_good(&choice))?;
+        let is_gang = choice.peers > 0;
+        let best = (!is_gang).then(|| best_of_fleet(fleet, request, index, &choice, question)).flatten();
+        let best = best.filter(|best| best.is_good(&choice))?;
         Some((choice, best))
     })
 }
@@ -147,6 +163,9 @@ pub(crate) fn largest_that_fits<'a>(
     question: &Question,
 ) -> Cow<'a, Choice> {
     let choice = &request.choices[index];
+    if let Some(settled) = gang::settle(fleet, request, index, question) {
+        return Cow::Owned(settled);
+    }
     let Some(ceiling) = choice.count_ceiling else {
         return Cow::Borrowed(choice);
     };
@@ -237,7 +256,7 @@ pub fn best_of_node(
 }
 
 /// Calls `each` with the devices of every candidate of one node, their values, and what is then left idle there.
-fn for_each_candidate(
+pub(crate) fn for_each_candidate(
     fleet: &Fleet,
     node: NodeIdx,
     choice: &Choice,
@@ -262,7 +281,7 @@ fn for_each_candidate(
             return;
         }
         let idle_milli = before.total_milli() - devices.iter().map(|&at| u64::from(share(at))).sum::<u64>();
-        each(devices, values(fleet, choice, Candidate { node, devices }, &before, question.policy), idle_milli);
+        each(devices, values(fleet, choice, Candidate { node, devices }, &before, question), idle_milli);
     };
     if choice.is_cpu_only() {
         consider(&[]);
@@ -271,12 +290,12 @@ fn for_each_candidate(
     }
 }
 
-fn is_on_one_numa_node(fleet: &Fleet, devices: &[usize]) -> bool {
+pub(crate) fn is_on_one_numa_node(fleet: &Fleet, devices: &[usize]) -> bool {
     let numa = |&at: &usize| fleet.inventory().devices[at].numa;
     devices.first().and_then(numa).is_some_and(|first| devices.iter().all(|at| numa(at) == Some(first)))
 }
 
-fn placement(
+pub(crate) fn placement(
     fleet: &Fleet,
     request: &Request,
     question: &Question,
@@ -315,7 +334,7 @@ fn placement(
     }
 }
 
-fn grants(fleet: &Fleet, choice: &Choice, best: &Best) -> Vec<Grant> {
+pub(crate) fn grants(fleet: &Fleet, choice: &Choice, best: &Best) -> Vec<Grant> {
     let inventory = fleet.inventory();
     let mut grants: Vec<Grant> = best
         .devices
@@ -360,5 +379,6 @@ fn trace_id(fleet: &Fleet, request: &Request, question: &Question) -> String {
         .text(question.policy.word())
         .number(question.seed)
         .text(&question.key);
+    let digest = gang::digested(fleet, request, question, digest);
     hex(fleet.quotas().digested(request.team.as_deref(), digest).finish())
 }

@@ -116,5 +116,5 @@ fn part(profile: &Profile, partition: Option<&str>) -> Option<f64> {
 }
 
 fn roof_share(choice: &Choice, nominal_mib: Option<u64>) -> f64 {
-    f64::from(choice.count) * f64::from(choice.share_of(nominal_mib))
+    f64::from(choice.total()) * f64::from(choice.share_of(nominal_mib))
 }
