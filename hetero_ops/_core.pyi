@@ -1,5 +1,6 @@
 """The Rust core as Python sees it."""
 
+from collections.abc import Callable
 from typing import Any, Final, Never, Self, final
 
 from typing_extensions import disjoint_base
@@ -172,10 +173,22 @@ class Fleet:
 
     def set_mix(self, mix: bytes) -> None:
         """Measures fragmentation against another mix from now on."""
-    def simulate(self, trace: bytes, policies: list[str], seeds: list[int], arrival_milli: int, threads: int) -> str:
+    def simulate(
+        self,
+        trace: bytes,
+        policies: list[str],
+        seeds: list[int],
+        arrival_milli: int,
+        threads: int,
+        *,
+        against: str | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> str:
         """Replays a trace on a copy of the fleet, each policy with each seed, as JSON. Changes nothing.
 
-        `arrival_milli` is the demand that arrives, thousandths of the capacity; `threads` is 0 for one a core.
+        `arrival_milli` is the demand that arrives, thousandths of the capacity; `against` the policy that the others are
+        compared with; `threads` is 0 for one a core; `progress` is called with decisions taken and expected. Ctrl-C, and
+        whatever `progress` raises, ends the replay within a tenth of a second.
         """
     def foreign_models(self) -> list[str]:
         """Models in the fleet that the catalog does not have."""

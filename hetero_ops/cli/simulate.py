@@ -1,6 +1,6 @@
 """`hetero-ops simulate`: what policies would have made of a trace."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Annotated
@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from hetero_ops.cli import option
-from hetero_ops.cli.output import Format, print_table, to_json, write
+from hetero_ops.cli.progress import counted
+from hetero_ops.cli.output import Format, Table, print_tables, to_json, write
 from hetero_ops.placement.fleet import Fleet
-from hetero_ops.placement.report import SimulationReport, SimulationRun
+from hetero_ops.placement.report import Interval, SimulationReport, SimulationRun
 
 
 def simulate(
@@ -32,6 +33,9 @@ def simulate(
     arrival: Annotated[
         float, typer.Option("--arrival", min=0.001, max=10, help="Demand that arrives, over the capacity.")
     ] = 1.3,
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="POLICY", help="Compare the others with this one, seed by seed.")
+    ] = None,
     threads: Annotated[int | None, typer.Option("--threads", min=1, help="How many; one a core if not given.")] = None,
     *,
     form: option.Form = Format.table,
@@ -48,7 +52,12 @@ def simulate(
     """
     policies, seeds = list(dict.fromkeys(policy)), list(dict.fromkeys(seed))
     loaded = Fleet.load(fleet)
-    report = loaded.simulate(trace, policies=policies, seeds=seeds, arrival=arrival, threads=threads)
+    if against is not None and against not in policies:
+        policies.append(against)
+    with counted("placing") as progress:
+        report = loaded.simulate(
+            trace, policies=policies, seeds=seeds, arrival=arrival, against=against, threads=threads, progress=progress
+        )
     if json or form is Format.json:
         write(to_json(report), output)
         return
@@ -66,8 +75,35 @@ def _print(report: SimulationReport, policies: Sequence[str], seeds: Sequence[in
         heading += f"mean over {len(seeds)} seeds and standard deviation; times as well\n"
     columns = ["policy", *(f"at {float(level):.0%}" for level in levels), "unusable", "failed", "of"]
     columns += ["us p50", "us p99", "seconds"]
-    rows = [_row([run for run in report["runs"] if run["policy"] == name], levels) for name in policies]
-    print_table(columns, rows, output, heading=heading + "\n")
+    of_policy = {name: [run for run in report["runs"] if run["policy"] == name] for name in policies}
+    tables = [(heading, columns, [_row(runs, levels) for runs in of_policy.values()]), _failed(of_policy)]
+    if report["differences"]:
+        tables.append(_differences(report, levels))
+    print_tables(tables, output)
+
+
+def _failed(of_policy: Mapping[str, Sequence[SimulationRun]]) -> Table:
+    sizes = list(dict.fromkeys(size for runs in of_policy.values() for run in runs for size in run["failed_by_size"]))
+    rows = [
+        [name, *(f"{fmean(run['failed_by_size'][size] for run in runs):.1f}".removesuffix(".0") for size in sizes)]
+        for name, runs in of_policy.items()
+    ]
+    return "tasks that failed, by the devices that they ask for\n", ["policy", *sizes], rows
+
+
+def _differences(report: SimulationReport, levels: Sequence[str]) -> Table:
+    first = report["differences"][0]
+    heading = f"points more than {first['against']}, paired over {first['seeds']} seeds, with 95 % intervals\n"
+    rows = [
+        [difference["policy"], *(_interval(difference["allocated_ratio"][level]) for level in levels)]
+        for difference in report["differences"]
+    ]
+    return heading, ["policy", *(f"at {float(level):.0%}" for level in levels)], rows
+
+
+def _interval(interval: Interval) -> str:
+    mean, low, high = (None if end is None else 100 * end for end in (interval["mean"], interval["low"], interval["high"]))
+    return f"{mean:+.2f}" if low is None or high is None else f"{mean:+.2f} ({low:+.2f} to {high:+.2f})"
 
 
 def _row(runs: Sequence[SimulationRun], levels: Sequence[str]) -> list[str]:

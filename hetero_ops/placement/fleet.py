@@ -18,7 +18,7 @@ from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
 from hetero_ops.placement.limit import compile_limits
 from hetero_ops.placement.mix import compile_mix, read_mix
 from hetero_ops.placement.report import Explanation, FragmentationReport, OverviewRow, ScoreReport, SimulationReport
-from hetero_ops.placement.simulation import arrival_milli, read_trace
+from hetero_ops.placement.simulation import Progress, arrival_milli, read_trace
 
 # Compiled requests kept; pipelines ask the same few again and again.
 _MAX_REQUESTS = 1024
@@ -198,7 +198,9 @@ class Fleet:
         policies: Sequence[str] = ("aware",),
         seeds: Sequence[int] = (42,),
         arrival: float = 1.3,
+        against: str | None = None,
         threads: int | None = None,
+        progress: Progress | None = None,
     ) -> SimulationReport:
         """Replays a trace on this fleet as it is now, which stays so: every policy with every seed.
 
@@ -208,16 +210,27 @@ class Fleet:
                 `fgd` or `aware`; docs/simulate.md has their rules.
             seeds: each decides which tasks arrive in which order, and how ties go.
             arrival: demand that arrives, over the capacity of all devices.
+            against: one of the policies; the others are compared with it, seed by seed.
             threads: how many; one a core when `None`. Only the measured times depend on it.
+            progress: called about ten times a second with decisions taken and expected; what it raises ends the replay.
 
         Raises:
             InvalidDocument: the trace cannot be read, or replayed on this fleet.
             InvalidRequirement: there is no such policy; the nearest one is named.
+            KeyboardInterrupt: Ctrl-C, within a tenth of a second.
         """
         for seed in seeds:
             _check_seed(seed)
         tasks = read_trace(Path(trace), self._catalog)
-        text = self._core.simulate(tasks, list(policies), list(seeds), arrival_milli(arrival), threads or 0)
+        text = self._core.simulate(
+            tasks,
+            list(policies),
+            list(seeds),
+            arrival_milli(arrival),
+            threads or 0,
+            against=against,
+            progress=progress,
+        )
         report: SimulationReport = json.loads(text)
         return report
 

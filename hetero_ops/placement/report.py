@@ -160,7 +160,8 @@ class SimulationRun(TypedDict):
 
     `allocated_ratio` is the share of all devices that was allocated when demand of so many capacities had arrived.
     `fragmentation_ratio` is, at the end, the part of what is free that the mix cannot use; `None` when nothing is free.
-    `failed` of the `decisions` tasks were not placed. `seconds` is the time spent placing.
+    `failed` of the `decisions` tasks were not placed; `failed_by_size` has them by the number of devices asked.
+    `seconds` is the time spent placing.
     """
 
     policy: str
@@ -168,15 +169,34 @@ class SimulationRun(TypedDict):
     allocated_ratio: dict[str, float]
     fragmentation_ratio: float | None
     failed: int
+    failed_by_size: dict[str, int]
     decisions: int
     seconds: float
     decision_us: DecisionTime
 
 
+class Interval(TypedDict):
+    """A mean over seeds with its 95 % interval; `None` ends for a single seed, which says nothing of the spread."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+
+class SimulationDifference(TypedDict):
+    """How a policy compares with the baseline `against`: allocated ratio less its, paired seed by seed."""
+
+    policy: str
+    against: str
+    seeds: int
+    allocated_ratio: dict[str, Interval]
+
+
 class SimulationReport(TypedDict):
     """All runs, policy by policy.
 
-    What was replayed: `tasks` of the trace on `devices`, until demand of `arrival` capacities has come.
+    What was replayed: `tasks` of the trace on `devices`, until demand of `arrival` capacities has come. `differences`
+    is empty where no baseline was named.
     """
 
     mix: str
@@ -184,3 +204,4 @@ class SimulationReport(TypedDict):
     tasks: int
     arrival: float
     runs: list[SimulationRun]
+    differences: list[SimulationDifference]

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.compile import compile_tasks
 from hetero_ops.inventory.openb import Task, read_tasks
 from hetero_ops.placement.mix import mix_of_tasks
+
+Progress = Callable[[int, int], object]
+"""Called with decisions taken and decisions expected."""
 
 _MILLI = 1000
 # Demand over capacity at most, as the core checks.

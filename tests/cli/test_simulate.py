@@ -26,6 +26,7 @@ def test_every_policy_runs_with_every_seed(command, trace):
         "allocated_ratio",
         "fragmentation_ratio",
         "failed",
+        "failed_by_size",
         "decisions",
         "seconds",
         "decision_us",
@@ -40,9 +41,26 @@ def test_the_table_has_a_line_a_policy_with_the_spread(command, trace):
     assert result.code == 0
     assert lines[0].startswith("3 tasks of tasks.csv on ")
     assert lines[0].endswith("until 0.5 x their capacity has arrived")
-    assert lines[-3].split("  ")[0] == "policy"
-    assert [line.split()[0] for line in lines[-2:]] == ["fgd", "best-fit"]
-    assert all("±" in line for line in lines[-2:])
+    assert lines[4].split("  ")[0] == "policy"
+    assert [line.split()[0] for line in lines[5:7]] == ["fgd", "best-fit"]
+    assert all("±" in line for line in lines[5:7])
+    assert lines[8:] == [
+        "tasks that failed, by the devices that they ask for",
+        "",
+        "policy    1  2",
+        "fgd       0  0",
+        "best-fit  0  0",
+    ]
+
+
+def test_a_baseline_is_replayed_and_compared(command, trace):
+    asked = ("--policy", "worst-fit", "--seed", "1", "--seed", "2", "--against", "fgd")
+    result = command("simulate", "--fleet", MIXED, "--trace", trace, *asked)
+    heading, _, columns, line = result.out.splitlines()[-4:]
+    assert heading == "points more than fgd, paired over 2 seeds, with 95 % intervals"
+    assert columns.split() == ["policy", "at", "90%", "at", "100%", "at", "110%", "at", "130%"]
+    assert line.startswith("worst-fit  ")
+    assert line.count(" to ") == 4
 
 
 def test_a_report_goes_to_a_file(command, trace, tmp_path):

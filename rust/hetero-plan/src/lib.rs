@@ -13,7 +13,9 @@
 mod arrival;
 mod aware;
 mod baseline;
+mod contender;
 mod device;
+mod difference;
 mod fgd;
 mod generator;
 mod policy;
@@ -21,9 +23,13 @@ mod run;
 mod score;
 mod simulate;
 mod trace;
+mod watch;
 mod world;
 
+pub use contender::{Contender, Rule};
+pub use difference::{Difference, Interval};
 pub use policy::Policy;
 pub use run::{DecisionTime, Run};
 pub use simulate::{Question, Report, simulate};
 pub use trace::Trace;
+pub use watch::Watch;

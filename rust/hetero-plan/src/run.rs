@@ -1,5 +1,6 @@
 //! One run: tasks come one by one, and what is allocated is read when so much has arrived.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hetero_core::Result;
@@ -7,6 +8,7 @@ use hetero_core::capacity::Capacity;
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use crate::watch::Watch;
 use crate::world::World;
 
 /// Arrived demand at which allocation is read, thousandths of the capacity; and when all has arrived.
@@ -34,7 +36,7 @@ pub struct DecisionTime {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Run {
     /// The policy.
-    pub policy: &'static str,
+    pub policy: String,
     /// The seed.
     pub seed: u64,
     /// The share of all devices that is allocated when demand of so many capacities has arrived.
@@ -43,6 +45,8 @@ pub struct Run {
     pub fragmentation_ratio: Option<f64>,
     /// Tasks that were not placed.
     pub failed: usize,
+    /// The same by the number of devices that they ask for; 0 where all such tasks were placed.
+    pub failed_by_size: IndexMap<String, usize>,
     /// Tasks that arrived.
     pub decisions: usize,
     /// Time spent placing, all decisions together.
@@ -55,9 +59,10 @@ pub struct Run {
 pub(crate) fn run(
     placer: &mut dyn Placer,
     world: &World,
-    (policy, seed): (&'static str, u64),
+    (policy, seed): (&str, u64),
     tasks: &[usize],
     arrival_milli: u32,
+    watch: &Watch,
     now: &(dyn Fn() -> Duration + Sync),
 ) -> Result<Run> {
     let levels = levels(arrival_milli);
@@ -65,7 +70,9 @@ pub(crate) fn run(
     let (mut arrived, mut allocated, mut failed) = (0u64, world.capacity_milli - free, 0);
     let mut allocated_at: Vec<u64> = Vec::new();
     let mut times = Vec::with_capacity(tasks.len());
+    let mut failed_by_size: BTreeMap<u32, usize> = world.classes.iter().map(|class| (class.ask.count, 0)).collect();
     for &class in tasks {
+        watch.tick()?;
         let start = now();
         let is_placed = placer.place(class)?;
         times.push(now().saturating_sub(start));
@@ -76,6 +83,7 @@ pub(crate) fn run(
             allocated += demand;
         } else {
             failed += 1;
+            *failed_by_size.entry(ask.count).or_default() += 1;
         }
         let has_reached =
             |level: u32| u128::from(arrived) * 1000 >= u128::from(world.capacity_milli) * u128::from(level);
@@ -86,11 +94,12 @@ pub(crate) fn run(
     allocated_at.resize(levels.len(), allocated); // where tasks were removed, the last level is not quite reached
     let ratio = |allocated: u64| rounded(allocated as f64 / world.capacity_milli as f64);
     Ok(Run {
-        policy,
+        policy: policy.to_owned(),
         seed,
         allocated_ratio: levels.iter().map(|&level| name(level)).zip(allocated_at.into_iter().map(ratio)).collect(),
         fragmentation_ratio: world.fragmentation_ratio(placer.capacity()).map(rounded),
         failed,
+        failed_by_size: failed_by_size.into_iter().map(|(size, failed)| (size.to_string(), failed)).collect(),
         decisions: tasks.len(),
         seconds: rounded(times.iter().sum::<Duration>().as_secs_f64()),
         decision_us: decision_time(times),
@@ -123,7 +132,7 @@ fn decision_time(mut times: Vec<Duration>) -> DecisionTime {
 }
 
 /// Six decimals: a thousandth of a device in ten thousand is more than that.
-fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use hetero_core::Fleet;
 use hetero_core::document::FleetDocument;
 use hetero_core::profile::Profiles;
-use hetero_plan::{Policy, Question, Report, Run, Trace, simulate};
+use hetero_plan::{Policy, Question, Report, Run, Trace, Watch, simulate};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -52,12 +52,13 @@ fn trace(tasks: &[Task]) -> Trace {
 }
 
 fn ask(policies: &[Policy], seeds: &[u64], arrival_milli: u32, threads: usize) -> Question {
-    Question { policies: policies.to_vec(), seeds: seeds.to_vec(), arrival_milli, threads }
+    let policies = policies.iter().map(|&policy| policy.into()).collect();
+    Question { policies, seeds: seeds.to_vec(), arrival_milli, against: None, threads }
 }
 
 /// A clock that stands still: what is measured is 0, so that reports can be compared.
 fn replay(fleet: &Fleet, trace: &Trace, question: &Question) -> Report {
-    simulate(fleet, trace, question, &|| Duration::ZERO).expect("valid")
+    simulate(fleet, trace, question, &Watch::default(), &|| Duration::ZERO).expect("valid")
 }
 
 fn only(fleet: &Fleet, tasks: &[Task], policy: Policy, arrival_milli: u32) -> Run {
@@ -137,7 +138,7 @@ fn what_makes_no_sense_is_refused() {
     let one = fleet(&[node("a", 64, "X", 1)]);
     let told = |fleet: &Fleet, arrival| {
         let question = ask(&[Policy::Fgd], &[42], arrival, 1);
-        simulate(fleet, &trace(&[(1, 500, 1, None)]), &question, &|| Duration::ZERO).expect_err("refused").to_string()
+        simulate(fleet, &trace(&[(1, 500, 1, None)]), &question, &Watch::default(), &|| Duration::ZERO).expect_err("refused").to_string()
     };
     assert!(told(&one, 0).starts_with("arrival: "));
     assert!(told(&one, 10_001).starts_with("arrival: "));
@@ -149,6 +150,53 @@ fn what_makes_no_sense_is_refused() {
     assert!(read(text(&[class(&(1, 500, 1, None))], &[1])).contains("a class that is not there"));
     assert!(read(text(&[class(&(0, 1000, 1, None))], &[0])).contains("no task asks for a device"));
     assert!(read(text(&[class(&(2, 500, 1, None))], &[0])).contains("a whole device where several are asked"));
+}
+
+#[test]
+fn what_is_refused_is_counted_by_size() {
+    // one device: of a half and a pair the pair never fits, and two halves do
+    let run = only(&fleet(&[node("a", 64, "X", 1)]), &[(1, 500, 1, None), (2, 1000, 1, None)], Policy::Fgd, 2500);
+    let by_size: Vec<(&str, usize)> = run.failed_by_size.iter().map(|(size, &failed)| (size.as_str(), failed)).collect();
+    assert_eq!(run.failed_by_size.values().sum::<usize>(), run.failed);
+    assert!(matches!(by_size[..], [("1", 0), ("2", 1..)]), "{by_size:?}");
+}
+
+#[test]
+fn policies_are_compared_seed_by_seed() {
+    let two = fleet(&[node("a", 64, "X", 2), node("b", 64, "X", 2)]);
+    let tasks = trace(&[(1, 1000, 1, None), (1, 1000, 1, None), (2, 1000, 1, None)]);
+    let mut question = ask(&[Policy::WorstFit, Policy::Fgd], &(0..8).collect::<Vec<_>>(), 1000, 1);
+    question.against = Some("fgd".to_owned());
+    let report = replay(&two, &tasks, &question);
+    let [difference] = &report.differences[..] else { panic!("one beside the baseline") };
+    assert_eq!((difference.policy.as_str(), difference.seeds), ("worst-fit", 8));
+    let means = report.runs.chunks(8).map(|runs| runs.iter().map(|run| run.allocated_ratio["1.0"]).sum::<f64>() / 8.0);
+    let means: Vec<f64> = means.collect();
+    let found = difference.allocated_ratio["1.0"];
+    assert!((found.mean - (means[0] - means[1])).abs() < 1e-5, "{found:?} {means:?}");
+    assert!(found.low.expect("eight") < found.mean && found.mean < found.high.expect("eight"));
+    question.against = Some("best-fit".to_owned());
+    let refused = simulate(&two, &tasks, &question, &Watch::default(), &|| Duration::ZERO).expect_err("not there");
+    assert!(refused.to_string().contains("name one of worst-fit, fgd"), "{refused}");
+}
+
+#[test]
+fn a_stopped_replay_ends_at_once() {
+    let watch = Watch::default();
+    watch.stop();
+    let (fleet, trace) = (fleet(&[node("a", 64, "X", 2)]), trace(&[(1, 500, 1, None)]));
+    let stopped = simulate(&fleet, &trace, &ask(&[Policy::Fgd], &[42], 1300, 1), &watch, &|| Duration::ZERO);
+    assert_eq!(stopped, Err(hetero_core::Error::Interrupted));
+}
+
+#[test]
+fn progress_ends_with_all_decisions() {
+    let watch = Watch::default();
+    let (fleet, trace) = (fleet(&[node("a", 64, "X", 2)]), trace(&[(1, 500, 1, None)]));
+    let question = ask(&[Policy::Fgd, Policy::Aware], &[1, 2, 3], 1300, 2);
+    let report = simulate(&fleet, &trace, &question, &watch, &|| Duration::ZERO).expect("valid");
+    let decisions = report.runs.iter().map(|run| run.decisions as u64).sum();
+    assert_eq!(watch.progress(), (decisions, decisions));
 }
 
 fn any_fleet() -> impl Strategy<Value = Vec<Value>> {
@@ -186,6 +234,7 @@ proptest! {
             let ratios: Vec<f64> = run.allocated_ratio.values().copied().collect();
             prop_assert!(ratios.is_sorted() && ratios.iter().all(|ratio| (0.0..=1.0).contains(ratio)), "{:?}", run);
             prop_assert!(run.failed <= run.decisions);
+            prop_assert_eq!(run.failed_by_size.values().sum::<usize>(), run.failed);
             prop_assert!(run.fragmentation_ratio.is_none_or(|ratio| (0.0..=1.0).contains(&ratio)), "{:?}", run);
             // what arrives is the same for every policy
             let same_seed = report.runs.iter().filter(|other| other.seed == run.seed);

@@ -6,6 +6,7 @@ mod decision;
 mod errors;
 mod fleet;
 mod request;
+mod watched;
 
 /// The Rust core of hetero-ops.
 #[pymodule]
