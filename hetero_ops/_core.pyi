@@ -190,6 +190,23 @@ class Fleet:
         compared with; `threads` is 0 for one a core; `progress` is called with decisions taken and expected. Ctrl-C, and
         whatever `progress` raises, ends the replay within a tenth of a second.
         """
+    def simulate_timed(
+        self,
+        trace: bytes,
+        policies: list[str],
+        seeds: list[int],
+        orders: list[str],
+        squeeze_milli: int,
+        patience_s: int,
+        threads: int,
+        *,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> str:
+        """Replays a trace with time on a copy of the fleet, each policy with each order of the queue and seed, as JSON.
+
+        `squeeze_milli` is what times between arrivals are divided by, thousandths; `patience_s` how long a task waits before
+        a node is kept for it. The rest is as in `simulate`. Changes nothing.
+        """
     def foreign_models(self) -> list[str]:
         """Models in the fleet that the catalog does not have."""
     def __reduce__(self) -> tuple[Any, ...]: ...

@@ -210,11 +210,20 @@ impl Fleet {
         let share = |&at: &usize| self.inventory.kinds[self.inventory.devices[at].kind.at()].share_for(choice);
         let share_milli = best.devices.first().map_or(0, share);
         let (cpu_milli, memory_mib) = (choice.cpu_milli, choice.host_memory_mib);
-        let hold = Hold { node: best.node, devices: best.devices, share_milli, cpu_milli, memory_mib, team };
-        let (id, name) = (HoldId(self.next_hold), self.node(best.node).name.clone());
+        self.take_hold(Hold { node: best.node, devices: best.devices, share_milli, cpu_milli, memory_mib, team })
+    }
+
+    /// Takes capacity as stated, whatever a choice would make of it; refused when there is less.
+    pub fn take_hold(&mut self, hold: Hold) -> Result<HoldId> {
+        let (id, name) = (HoldId(self.next_hold), self.node(hold.node).name.clone());
         self.take(id, hold, &name)?;
         self.next_hold += 1;
         Ok(id)
+    }
+
+    /// What a hold took.
+    pub fn held(&self, id: HoldId) -> Option<&Hold> {
+        self.holds.get(&id)
     }
 
     /// Gives the capacity of a hold back.

@@ -57,7 +57,7 @@ mod tests {
     fn trace(tasks: Vec<usize>) -> Trace {
         let ask = |count, share_milli| Choice { count, share_milli, ..Choice::default() };
         let mix = MixDocument { source: "test".to_owned(), classes: Vec::new() };
-        Trace { mix, classes: vec![ask(0, 1000), ask(1, 300), ask(2, 1000)], tasks }
+        Trace { mix, classes: vec![ask(0, 1000), ask(1, 300), ask(2, 1000)], tasks, times: None }
     }
 
     fn drawn(trace: &Trace, capacity_milli: u64, arrival_milli: u32) -> Vec<usize> {

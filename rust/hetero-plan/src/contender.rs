@@ -4,6 +4,7 @@ use hetero_core::Result;
 
 use crate::aware::Aware;
 use crate::baseline::Baseline;
+use crate::occupancy::{Occupancy, Tenants};
 use crate::policy::Policy;
 use crate::run::Placer;
 use crate::trace::Trace;
@@ -29,6 +30,19 @@ impl From<Policy> for Contender {
     fn from(policy: Policy) -> Self {
         Self { name: policy.word().to_owned(), rule: Rule::BuiltIn(policy) }
     }
+}
+
+/// One run of a rule in which tasks end, before anything arrives.
+pub(crate) fn occupancy<'a>(
+    contender: &Contender,
+    world: &'a World,
+    trace: &Trace,
+    seed: u64,
+) -> Result<Box<dyn Occupancy + 'a>> {
+    Ok(match contender.rule {
+        Rule::BuiltIn(Policy::Aware) => Box::new(Tenants::new(world, trace, seed)?),
+        Rule::BuiltIn(policy) => Box::new(Baseline::new(world, policy, seed)),
+    })
 }
 
 /// One run of a rule, before anything arrives.

@@ -121,7 +121,7 @@ fn name(level_milli: u32) -> String {
 }
 
 /// Nearest rank.
-fn decision_time(mut times: Vec<Duration>) -> DecisionTime {
+pub(crate) fn decision_time(mut times: Vec<Duration>) -> DecisionTime {
     times.sort_unstable();
     let at = |percent: usize| {
         let rank = (times.len() * percent).div_ceil(100).max(1);

@@ -196,6 +196,37 @@ impl Fleet {
         })
     }
 
+    /// Replays a trace with time on a copy of the fleet, each policy with each order of the queue and seed, as JSON.
+    ///
+    /// `squeeze_milli` is what times between arrivals are divided by, thousandths; `patience_s` how long a task waits before
+    /// a node is kept for it. The rest is as in `simulate`. Changes nothing.
+    #[pyo3(signature = (trace, policies, seeds, orders, squeeze_milli, patience_s, threads, *, progress = None))]
+    #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python lists arrive as vectors
+    fn simulate_timed(
+        &self,
+        py: Python<'_>,
+        trace: &[u8],
+        policies: Vec<String>,
+        seeds: Vec<u64>,
+        orders: Vec<String>,
+        squeeze_milli: u32,
+        patience_s: u64,
+        threads: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
+        let watch = hetero_plan::Watch::default();
+        watched(py, &watch, progress, || {
+            let contender = |word: &String| hetero_plan::Policy::parse(word).map(hetero_plan::Contender::from);
+            let policies = policies.iter().map(contender).collect::<hetero_core::Result<_>>()?;
+            let orders = orders.iter().map(|word| hetero_plan::Order::parse(word)).collect::<hetero_core::Result<_>>()?;
+            let question = hetero_plan::TimedQuestion { policies, seeds, orders, squeeze_milli, patience_s, threads };
+            let (fleet, trace) = (self.read().clone(), hetero_plan::Trace::from_json(trace)?);
+            let start = Instant::now();
+            let report = hetero_plan::simulate_timed(&fleet, &trace, &question, &watch, &|| start.elapsed());
+            report.map(|report| json(&report))
+        })
+    }
+
     /// Models in the fleet that the catalog does not have.
     fn foreign_models(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let foreign = || {
