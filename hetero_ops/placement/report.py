@@ -205,3 +205,54 @@ class SimulationReport(TypedDict):
     arrival: float
     runs: list[SimulationRun]
     differences: list[SimulationDifference]
+
+
+class Waiting(TypedDict):
+    """How long the `tasks` of one size that started waited, seconds: half of them, 99 of 100, all of them no longer."""
+
+    tasks: int
+    p50: float
+    p99: float
+    max: float
+
+
+class TimedRun(TypedDict):
+    """How one policy fared under one order of the queue with one seed.
+
+    `waiting_s` is by number of devices. `allocated_ratio` is the share of all devices allocated, mean over the time
+    from the first arrival to the last; `allocated_over_time` the state at the end of each of 100 equal parts of it.
+    `never_started` tasks fit no node, however empty. `retries` are decisions on tasks that had been tried before;
+    `kept` counts nodes kept for a task that had waited long.
+    """
+
+    policy: str
+    order: str
+    seed: int
+    waiting_s: dict[str, Waiting]
+    allocated_ratio: float
+    allocated_over_time: list[float]
+    started: int
+    never_started: int
+    retries: int
+    kept: int
+    decisions: int
+    seconds: float
+    decision_us: DecisionTime
+
+
+class TimedReport(TypedDict):
+    """All runs with time, policy by policy, order by order.
+
+    `without_duration` of the `tasks` never ran in the trace and are left out. `offered_ratio` is what the others would
+    allocate from the first arrival to the last (`arrival_s`), if all could start at once.
+    """
+
+    mix: str
+    devices: int
+    tasks: int
+    without_duration: int
+    squeeze: float
+    patience_s: int
+    arrival_s: float
+    offered_ratio: float
+    runs: list[TimedRun]

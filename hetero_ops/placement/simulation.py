@@ -20,6 +20,7 @@ _MILLI = 1000
 # Demand over capacity at most, as the core checks.
 _MOST_ARRIVAL = 10
 _MOST_SQUEEZE = 1_000_000
+_MOST_PATIENCE_S = 10**12
 
 
 def read_trace(path: Path, catalog: Catalog, *, with_times: bool = False) -> bytes:
@@ -76,3 +77,14 @@ def squeeze_milli(squeeze: float) -> int:
     if not math.isfinite(squeeze) or not 1 <= round(squeeze * _MILLI) <= _MOST_SQUEEZE * _MILLI:
         raise InvalidDocument(f"squeeze {squeeze:g} is not from 0.001 to {_MOST_SQUEEZE}; 1 leaves times as they are")
     return round(squeeze * _MILLI)
+
+
+def checked_patience_s(patience_s: int) -> int:
+    """A patience as it is, where it can be one.
+
+    Raises:
+        InvalidDocument: it is negative, or beyond all times.
+    """
+    if not 0 <= patience_s <= _MOST_PATIENCE_S:
+        raise InvalidDocument(f"patience {patience_s} s is not from 0 to {_MOST_PATIENCE_S}")
+    return patience_s

@@ -76,8 +76,7 @@ pub fn simulate(
     };
     let runs = pool(question.threads)?.install(|| {
         let drawn = question.seeds.par_iter().map(drawn).collect::<Result<Vec<(u64, Vec<usize>)>>>()?;
-        let jobs = pairs(&question.policies, &drawn);
-        jobs.par_iter().map(one).collect::<Result<Vec<Run>>>()
+        all(&pairs(&question.policies, &drawn), watch, one)
     })?;
     Ok(Report {
         mix: trace.mix.source.clone(),
@@ -87,6 +86,16 @@ pub fn simulate(
         differences: question.against.as_ref().map_or(Vec::new(), |against| differences(&runs, against)),
         runs,
     })
+}
+
+/// Does all jobs at once; the first that fails stops the others.
+pub(crate) fn all<J: Sync, T: Send>(jobs: &[J], watch: &Watch, one: impl Fn(&J) -> Result<T> + Sync) -> Result<Vec<T>> {
+    let done: Vec<Result<T>> = jobs.par_iter().map(|job| one(job).inspect_err(|_| watch.stop())).collect();
+    let failed = done.iter().filter_map(|done| done.as_ref().err()).find(|&error| *error != Error::Interrupted);
+    match failed.cloned() {
+        Some(error) => Err(error),
+        None => done.into_iter().collect(),
+    }
 }
 
 /// Each of some with each of others.

@@ -1,7 +1,6 @@
 //! The fleet: state stays on this side, behind a lock that is only taken while detached from the interpreter.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::Instant;
 
 use hetero_core::document::FleetDocument;
 use hetero_core::profile::Profiles;
@@ -12,14 +11,13 @@ use pyo3::prelude::*;
 use crate::decision::{Placement, to_python};
 use crate::detached;
 use crate::request::Request;
-use crate::watched::watched;
 
 /// All clusters: built once, changed by small steps, asked many times. Safe to share between threads.
 #[pyclass(frozen, module = "hetero_ops._core")]
 pub(crate) struct Fleet(RwLock<Core>);
 
 impl Fleet {
-    fn read(&self) -> RwLockReadGuard<'_, Core> {
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Core> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -34,7 +32,7 @@ impl Fleet {
     }
 }
 
-fn json<T: serde::Serialize>(value: &T) -> String {
+pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("reports have string keys and finite numbers only")
 }
 
@@ -165,66 +163,6 @@ impl Fleet {
             line: None,
         };
         detached(py, || self.write().set_mix(serde_json::from_slice(mix).map_err(refuse)?))
-    }
-
-    /// Replays a trace on a copy of the fleet, each policy with each seed, as JSON. Changes nothing.
-    ///
-    /// `arrival_milli` is the demand that arrives, thousandths of the capacity; `against` the policy that the others are
-    /// compared with; `threads` is 0 for one a core; `progress` is called with decisions taken and expected. Ctrl-C, and
-    /// whatever `progress` raises, ends the replay within a tenth of a second.
-    #[pyo3(signature = (trace, policies, seeds, arrival_milli, threads, *, against = None, progress = None))]
-    #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python lists arrive as vectors
-    fn simulate(
-        &self,
-        py: Python<'_>,
-        trace: &[u8],
-        policies: Vec<String>,
-        seeds: Vec<u64>,
-        arrival_milli: u32,
-        threads: usize,
-        against: Option<String>,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<String> {
-        let watch = hetero_plan::Watch::default();
-        watched(py, &watch, progress, || {
-            let contender = |word: &String| hetero_plan::Policy::parse(word).map(hetero_plan::Contender::from);
-            let policies = policies.iter().map(contender).collect::<hetero_core::Result<_>>()?;
-            let question = hetero_plan::Question { policies, seeds, arrival_milli, against, threads };
-            let (fleet, trace) = (self.read().clone(), hetero_plan::Trace::from_json(trace)?);
-            let start = Instant::now();
-            hetero_plan::simulate(&fleet, &trace, &question, &watch, &|| start.elapsed()).map(|report| json(&report))
-        })
-    }
-
-    /// Replays a trace with time on a copy of the fleet, each policy with each order of the queue and seed, as JSON.
-    ///
-    /// `squeeze_milli` is what times between arrivals are divided by, thousandths; `patience_s` how long a task waits before
-    /// a node is kept for it. The rest is as in `simulate`. Changes nothing.
-    #[pyo3(signature = (trace, policies, seeds, orders, squeeze_milli, patience_s, threads, *, progress = None))]
-    #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python lists arrive as vectors
-    fn simulate_timed(
-        &self,
-        py: Python<'_>,
-        trace: &[u8],
-        policies: Vec<String>,
-        seeds: Vec<u64>,
-        orders: Vec<String>,
-        squeeze_milli: u32,
-        patience_s: u64,
-        threads: usize,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<String> {
-        let watch = hetero_plan::Watch::default();
-        watched(py, &watch, progress, || {
-            let contender = |word: &String| hetero_plan::Policy::parse(word).map(hetero_plan::Contender::from);
-            let policies = policies.iter().map(contender).collect::<hetero_core::Result<_>>()?;
-            let orders = orders.iter().map(|word| hetero_plan::Order::parse(word)).collect::<hetero_core::Result<_>>()?;
-            let question = hetero_plan::TimedQuestion { policies, seeds, orders, squeeze_milli, patience_s, threads };
-            let (fleet, trace) = (self.read().clone(), hetero_plan::Trace::from_json(trace)?);
-            let start = Instant::now();
-            let report = hetero_plan::simulate_timed(&fleet, &trace, &question, &watch, &|| start.elapsed());
-            report.map(|report| json(&report))
-        })
     }
 
     /// Models in the fleet that the catalog does not have.

@@ -1,5 +1,6 @@
 //! The replay with time: tasks come when they came, wait until they fit, run as long as they ran, and end.
 
+mod began;
 mod keeping;
 mod queue;
 mod report;
@@ -8,13 +9,12 @@ mod run;
 use std::time::Duration;
 
 use hetero_core::{Fleet, Result};
-use rayon::prelude::*;
 
 pub use queue::Order;
 pub use report::{TimedReport, TimedRun, Waiting};
 
 use crate::contender::{Contender, occupancy};
-use crate::simulate::{pairs, pool};
+use crate::simulate::{all, pairs, pool};
 use crate::trace::{Trace, refuse};
 use crate::watch::Watch;
 use crate::world::World;
@@ -59,7 +59,7 @@ pub fn simulate_timed(
         Run::new(&rules, occupancy, order).replay(watch, now).map(|outcome| outcome.told(&contender.name, seed))
     };
     let jobs = pairs(&question.policies, &under);
-    let runs = pool(question.threads)?.install(|| jobs.par_iter().map(one).collect::<Result<Vec<TimedRun>>>())?;
+    let runs = pool(question.threads)?.install(|| all(&jobs, watch, one))?;
     Ok(report::report(&rules, trace, question, runs))
 }
 

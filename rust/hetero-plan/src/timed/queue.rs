@@ -108,6 +108,11 @@ impl Queue {
         self.change(class, |_, _| ());
     }
 
+    /// Whether a class is set aside.
+    pub(super) fn is_blocked(&self, class: usize) -> bool {
+        self.is_blocked[class]
+    }
+
     /// Classes set aside that somebody waits in.
     pub(super) fn blocked(&self) -> impl Iterator<Item = usize> {
         (0..self.by_class.len()).filter(|&class| self.is_blocked[class] && !self.by_class[class].is_empty())

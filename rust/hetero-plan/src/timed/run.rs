@@ -8,7 +8,8 @@ use hetero_core::Result;
 use hetero_core::capacity::Capacity;
 use hetero_core::units::NodeIdx;
 
-use super::keeping::Kept;
+use super::began::Began;
+use super::keeping::{Kept, Moment};
 use super::queue::{Key, Order, Queue};
 use super::report::Outcome;
 use crate::occupancy::{Occupancy, Taken};
@@ -55,6 +56,7 @@ pub(super) struct Run<'a> {
     kept: Vec<Kept>,
     running: BinaryHeap<Reverse<(u64, usize)>>,
     taken: Vec<Option<Taken>>,
+    began: Began,
     was_tried: Vec<bool>,
     outcome: Outcome,
 }
@@ -77,6 +79,7 @@ impl<'a> Run<'a> {
             kept: Vec::new(),
             running: BinaryHeap::new(),
             taken: vec![None; tasks],
+            began: Began::default(),
             was_tried: vec![false; tasks],
         }
     }
@@ -92,12 +95,12 @@ impl<'a> Run<'a> {
             self.end(at)?;
             while let Some(task) = coming.next_if(|&task| self.rules.tasks[task].arrives_ms == at) {
                 watch.tick()?;
-                self.arrive(task);
+                self.arrive(task)?;
             }
-            self.start_who_fits(at, watch, now)?;
             if self.order == Order::Backfill {
                 self.keep(at)?;
             }
+            self.start_who_fits(at, watch, now)?;
         }
         debug_assert!(self.queue.is_empty() && self.kept.is_empty(), "who could run has run");
         debug_assert_eq!(self.occupancy.capacity(), &self.start, "all was given back");
@@ -111,6 +114,7 @@ impl<'a> Run<'a> {
             self.running.pop();
             let taken = self.taken[task].take().expect("it runs");
             touched.insert(taken.hold.node);
+            self.began.end(&taken.hold, task);
             self.outcome.allocated_milli -= self.rules.demand_milli(self.rules.tasks[task].class);
             self.occupancy.give(taken)?;
         }
@@ -123,30 +127,36 @@ impl<'a> Run<'a> {
     fn serve_kept(&mut self, at: u64, touched: &mut BTreeSet<NodeIdx>) -> Result<()> {
         let mut index = 0;
         while index < self.kept.len() {
-            let (world, start) = (self.rules.world, &self.start);
-            let mut is_ready = false;
-            if touched.contains(&self.kept[index].node()) {
-                is_ready = self.kept[index].top_up(world, start, self.occupancy.as_mut())?;
-            }
-            let others: BTreeSet<NodeIdx> = self.kept.iter().map(Kept::node).collect();
-            for node in touched.clone().into_iter().filter(|node| !is_ready && !others.contains(node)) {
-                let was = self.kept[index].node();
-                if self.kept[index].move_to(world, start, self.occupancy.as_mut(), node)? {
-                    touched.insert(was);
-                    is_ready = self.kept[index].top_up(world, start, self.occupancy.as_mut())?;
-                    break;
-                }
-            }
-            if is_ready {
-                let kept = self.kept.remove(index);
-                let (key, class) = (kept.key, kept.class);
-                let taken = kept.start(world, self.occupancy.as_mut())?;
-                self.started(at, key, class, taken);
-            } else {
+            if !self.serve(at, index, touched)? {
                 index += 1;
+                continue;
             }
+            let kept = self.kept.remove(index);
+            let (key, class) = (kept.key, kept.class);
+            let taken = kept.start(self.rules.world, self.occupancy.as_mut())?;
+            self.started(at, key, class, taken);
         }
         Ok(())
+    }
+
+    /// True when the task can start.
+    fn serve(&mut self, at: u64, index: usize, touched: &mut BTreeSet<NodeIdx>) -> Result<bool> {
+        let others: BTreeSet<NodeIdx> = self.kept.iter().map(Kept::node).collect();
+        let (running, occupancy) = (&self.began, self.occupancy.as_mut());
+        let (since, since_on) = (|device| running.on_device(device), |node| running.on_node(node));
+        let moment = Moment { world: self.rules.world, start: &self.start, at, since: &since, since_on: &since_on };
+        let kept = &mut self.kept[index];
+        if touched.contains(&kept.node()) && kept.top_up(&moment, occupancy)? {
+            return Ok(true);
+        }
+        for node in touched.clone().difference(&others) {
+            let was = kept.node();
+            if kept.move_to(&moment, occupancy, *node)? {
+                touched.insert(was);
+                return kept.top_up(&moment, occupancy);
+            }
+        }
+        Ok(false)
     }
 
     /// Classes that fit on a node which changed are tried again.
@@ -159,7 +169,7 @@ impl<'a> Run<'a> {
         again.into_iter().for_each(|class| self.queue.block(class, false));
     }
 
-    fn arrive(&mut self, task: usize) {
+    fn arrive(&mut self, task: usize) -> Result<()> {
         let (rules, start) = (self.rules, &self.start);
         let Task { class, arrives_ms, priority, .. } = rules.tasks[task];
         let can_run = self.can_run[class].get_or_insert_with(|| rules.world.fitting(start, class).next().is_some());
@@ -168,6 +178,7 @@ impl<'a> Run<'a> {
         } else {
             self.outcome.never_started += 1;
         }
+        self.occupancy.arrive(class)
     }
 
     fn start_who_fits(&mut self, at: u64, watch: &Watch, now: &(dyn Fn() -> Duration + Sync)) -> Result<()> {
@@ -197,13 +208,14 @@ impl<'a> Run<'a> {
 
     fn started(&mut self, at: u64, key: Key, class: usize, taken: Taken) {
         self.queue.remove(key, class);
+        self.began.start(&taken.hold, key.task(), at);
         self.taken[key.task()] = Some(taken);
         self.running.push(Reverse((at.saturating_add(self.rules.tasks[key.task()].lasts_ms), key.task())));
         self.outcome.allocated_milli += self.rules.demand_milli(class);
         self.outcome.waited(self.rules.world.classes[class].ask.count, at - key.arrives_ms());
     }
 
-    /// Who has waited long gets a node kept, in order, while not too much is kept already.
+    /// Who has waited long, and fits nowhere, gets a node kept, in order, while not too much is kept already.
     fn keep(&mut self, at: u64) -> Result<()> {
         let rules = self.rules;
         let most = rules.world.capacity_milli / KEPT_OF;
@@ -212,8 +224,9 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         let is_kept = |key: Key, kept: &[Kept]| kept.iter().any(|kept| kept.key == key);
-        let has_waited = |key: Key| at - key.arrives_ms() >= rules.patience_ms;
-        let waiting: Vec<(Key, usize)> = self.queue.iter().filter(|&(key, _)| has_waited(key)).collect();
+        let has_waited =
+            |(key, class): (Key, usize)| at - key.arrives_ms() >= rules.patience_ms && self.queue.is_blocked(class);
+        let waiting: Vec<(Key, usize)> = self.queue.iter().filter(|&waits| has_waited(waits)).collect();
         for (key, class) in waiting {
             let demand = rules.demand_milli(class);
             if is_kept(key, &self.kept) || (kept_milli + demand > most && !self.kept.is_empty()) {
@@ -221,7 +234,10 @@ impl<'a> Run<'a> {
             }
             let others: Vec<NodeIdx> = self.kept.iter().map(Kept::node).collect();
             let may = |node| !others.contains(&node);
-            let kept = Kept::new(rules.world, &self.start, self.occupancy.as_mut(), (key, class), may)?;
+            let (began, start) = (&self.began, &self.start);
+            let (since, since_on) = (|device| began.on_device(device), |node| began.on_node(node));
+            let moment = Moment { world: rules.world, start, at, since: &since, since_on: &since_on };
+            let kept = Kept::new(&moment, self.occupancy.as_mut(), (key, class), may)?;
             let Some(kept) = kept else { continue };
             self.outcome.kept += 1;
             kept_milli += demand;
