@@ -1,5 +1,6 @@
 """`hetero-ops simulate`: what policies would have made of a trace."""
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -88,6 +89,7 @@ def simulate(
         raise typer.BadParameter("it compares runs without time", param_hint="--against")
     if against is not None and against not in policies and "," not in against:
         policies.append(against)
+    sys.path.insert(0, "")  # a function may be in the working folder, as with python -m
     loaded, learned = Fleet.load(fleet), mix is Mix.learned
     shared: dict[str, Any] = {"policies": policies, "seeds": seeds, "with_learned_mix": learned, "threads": threads}
     with counted("placing") as progress:

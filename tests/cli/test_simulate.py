@@ -80,3 +80,44 @@ def test_mistakes_are_told_in_a_line(command, trace):
     never = command("simulate", "--fleet", MIXED, "--trace", trace, "--arrival", "0")
     assert never.code == 2
     assert "--arrival" in never.err
+
+
+def test_a_replay_with_time_tells_who_waited(command, tmp_path):
+    file = tmp_path / "tasks.csv"
+    columns = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,qos,creation_time,deletion_time,scheduled_time\n"
+    tasks = [f"t{at},1000,1024,8,1000,LS,{at},{at + 7200},{at}" for at in range(40)]
+    file.write_text(columns + "\n".join([*tasks, "never,1000,1024,8,1000,LS,0,10,"]) + "\n")
+    asked = ("simulate", "--fleet", MIXED, "--trace", str(file), "--timed", "--policy", "fgd")
+    orders = ("--order", "fifo", "--order", "backfill")
+    lines = command(*asked, *orders, "--patience", "30m").out.splitlines()
+    assert lines[0].startswith("40 of 41 tasks of tasks.csv on ")
+    assert lines[0].endswith("; 1 never ran and are left out")
+    assert lines[1].startswith("they come within 39s, 1 times as fast as they did, and would take ")
+    assert lines[2] == "30m of waiting until a node is kept"
+    assert [line.split()[:2] for line in lines[5:7]] == [["fgd", "fifo"], ["fgd", "backfill"]]
+    assert lines[-3].split() == ["policy", "order", "8", "(40", "tasks)"]
+    assert lines[-2].split()[2:] == lines[-1].split()[2:]  # all alike: nobody is passed
+    report = json.loads(command(*asked, "--squeeze", "0.5", "--json").out)
+    assert (report["arrival_s"], report["runs"][0]["order"]) == (78, "backfill")
+
+
+def test_a_learned_mix_gets_its_own_line(command, trace):
+    result = command("simulate", "--fleet", MIXED, "--trace", trace, "--mix", "learned", "--against", "aware")
+    assert [line.split("  ")[0] for line in result.out.splitlines()[4:6]] == ["aware", "aware, learned mix"]
+
+
+def test_options_with_time_are_checked(command, trace):
+    result = command("simulate", "--fleet", MIXED, "--trace", trace, "--timed", "--against", "fgd")
+    assert result.code == 2
+    assert "it compares runs without time" in result.err
+    result = command("simulate", "--fleet", MIXED, "--trace", trace, "--timed")
+    assert result.code == 65
+    assert "no column creation_time" in result.err
+
+
+def test_a_function_of_the_working_folder_can_be_named(command, trace, tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text("def last(task, candidates):\n    return candidates[-1]\n")
+    monkeypatch.chdir(tmp_path)
+    result = command("simulate", "--fleet", MIXED, "--trace", trace, "--policy", "mine:last")
+    assert result.code == 0
+    assert "mine:last" in result.out

@@ -75,7 +75,7 @@ pub fn simulate(
         run(placer.as_mut(), &world, (&contender.name, *seed), tasks, arrival_milli, watch, now)
     };
     let runs = pool(question.threads)?.install(|| {
-        let drawn = question.seeds.par_iter().map(drawn).collect::<Result<Vec<(u64, Vec<usize>)>>>()?;
+        let drawn = all(&question.seeds, watch, drawn)?;
         all(&pairs(&question.policies, &drawn), watch, one)
     })?;
     Ok(Report {
@@ -90,7 +90,8 @@ pub fn simulate(
 
 /// Does all jobs at once; the first that fails stops the others.
 pub(crate) fn all<J: Sync, T: Send>(jobs: &[J], watch: &Watch, one: impl Fn(&J) -> Result<T> + Sync) -> Result<Vec<T>> {
-    let done: Vec<Result<T>> = jobs.par_iter().map(|job| one(job).inspect_err(|_| watch.stop())).collect();
+    let started = |job: &J| watch.check().and_then(|()| one(job)).inspect_err(|_| watch.stop());
+    let done: Vec<Result<T>> = jobs.par_iter().map(started).collect();
     let failed = done.iter().filter_map(|done| done.as_ref().err()).find(|&error| *error != Error::Interrupted);
     match failed.cloned() {
         Some(error) => Err(error),
