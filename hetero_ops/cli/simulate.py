@@ -2,8 +2,9 @@
 
 import sys
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,7 +13,11 @@ from hetero_ops.cli.output import Format, print_tables, to_json, write
 from hetero_ops.cli.progress import counted
 from hetero_ops.cli.simulate_table import tables, timed_tables
 from hetero_ops.placement.fleet import Fleet
+from hetero_ops.report.allocation import check_plot, plot_allocation, plot_timed
 from hetero_ops.units import parse_duration
+
+if TYPE_CHECKING:
+    from hetero_ops.placement.report import SimulationReport, TimedReport
 
 
 class Order(StrEnum):
@@ -69,6 +74,9 @@ def simulate(
     patience: Annotated[
         str, typer.Option("--patience", help="With --timed: keep a node for a task that has waited so long.")
     ] = "1h",
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw allocation: .png, .svg or .pdf. Extra: report.")
+    ] = None,
     threads: Annotated[int | None, typer.Option("--threads", min=1, help="How many; one a core if not given.")] = None,
     form: option.Form = Format.table,
     json: option.Json = False,
@@ -90,24 +98,28 @@ def simulate(
     if against is not None and against not in policies and "," not in against:
         policies.append(against)
     sys.path.insert(0, "")  # a function may be in the working folder, as with python -m
+    if plot is not None:
+        check_plot(plot)
     loaded, learned = Fleet.load(fleet), mix is Mix.learned
     shared: dict[str, Any] = {"policies": policies, "seeds": seeds, "with_learned_mix": learned, "threads": threads}
+    report: SimulationReport | TimedReport
     with counted("placing") as progress:
         if timed:
-            patience_s = parse_duration(patience) // 1000
-            with_time = loaded.simulate_timed(
+            report = with_time = loaded.simulate_timed(
                 trace,
                 orders=list(dict.fromkeys(order)),
                 squeeze=squeeze,
-                patience_s=patience_s,
+                patience_s=parse_duration(patience) // 1000,
                 progress=progress,
                 **shared,
             )
-            report, shown = to_json(with_time), timed_tables(with_time)
+            shown, draw = timed_tables(with_time), partial(plot_timed, with_time)
         else:
-            without = loaded.simulate(trace, arrival=arrival, against=against, progress=progress, **shared)
-            report, shown = to_json(without), tables(without)
+            report = without = loaded.simulate(trace, arrival=arrival, against=against, progress=progress, **shared)
+            shown, draw = tables(without), partial(plot_allocation, without)
+    if plot is not None:
+        draw(plot)
     if json or form is Format.json:
-        write(report, output)
+        write(to_json(report), output)
     else:
         print_tables(shown, output)

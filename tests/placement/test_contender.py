@@ -29,7 +29,7 @@ def small():
     return fleet(host("a", "2xL4"), host("b", "4xL4"), host("c", "1xT4"))
 
 
-def first(task, candidates):
+def first(_task, candidates):
     """The rule of first-fit: whoever comes first."""
     return candidates[0]
 
@@ -113,7 +113,7 @@ def test_none_refuses_a_task(trace):
     ],
 )
 def test_a_wrong_answer_is_told(trace, answer, told):
-    def wrong(task, candidates):
+    def wrong(*_):
         return answer
 
     with pytest.raises(InvalidRequirement, match=told):
@@ -121,7 +121,7 @@ def test_a_wrong_answer_is_told(trace, answer, told):
 
 
 def test_what_a_function_raises_is_raised(trace):
-    def broken(task, candidates):
+    def broken(*_):
         raise ZeroDivisionError("mine")
 
     with pytest.raises(ZeroDivisionError, match="mine"):
@@ -129,7 +129,7 @@ def test_what_a_function_raises_is_raised(trace):
 
 
 def test_an_endless_replay_ends_with_the_first_exception(trace):
-    def broken(task, candidates):
+    def broken(*_):
         raise ZeroDivisionError
 
     nodes = [host(f"n{at}", "8xL4") for at in range(1000)]

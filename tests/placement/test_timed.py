@@ -60,7 +60,7 @@ def test_patience_keeps_a_node_for_a_pair(trace):
 
 def test_a_function_can_be_replayed_with_time(trace):
     tasks = trace("1,1000,,LS,0,12,2", "1,1000,,LS,4,14,4")
-    runs = one_node(1).simulate_timed(tasks, policies=[lambda task, candidates: candidates[0], "first-fit"])["runs"]
+    runs = one_node(1).simulate_timed(tasks, policies=[lambda _, candidates: candidates[0], "first-fit"])["runs"]
     assert runs[0]["waiting_s"] == runs[1]["waiting_s"]
 
 

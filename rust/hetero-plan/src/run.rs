@@ -14,6 +14,9 @@ use crate::world::World;
 /// Arrived demand at which allocation is read, thousandths of the capacity; and when all has arrived.
 const LEVELS_MILLI: [u32; 4] = [900, 1000, 1100, 1300];
 
+/// Allocation is told at so many moments besides.
+const MOMENTS: usize = 100;
+
 /// What places tasks and remembers them.
 pub(crate) trait Placer {
     /// Places a task of a class for good; false when it fits nowhere now.
@@ -41,6 +44,8 @@ pub struct Run {
     pub seed: u64,
     /// The share of all devices that is allocated when demand of so many capacities has arrived.
     pub allocated_ratio: IndexMap<String, f64>,
+    /// The same from moment to moment: when demand of so many hundredths of the whole arrival has come, each in turn.
+    pub allocated_over_arrival: Vec<f64>,
     /// At the end: the part of what is free that the mix cannot use; `None` when nothing is free.
     pub fragmentation_ratio: Option<f64>,
     /// Tasks that were not placed.
@@ -68,7 +73,8 @@ pub(crate) fn run(
     let levels = levels(arrival_milli);
     let free: u64 = placer.capacity().free_milli.iter().map(|&milli| u64::from(milli)).sum();
     let (mut arrived, mut allocated, mut failed) = (0u64, world.capacity_milli - free, 0);
-    let mut allocated_at: Vec<u64> = Vec::new();
+    let (mut allocated_at, mut curve): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
+    let whole: u64 = tasks.iter().map(|&class| world.demand_milli(class)).sum();
     let mut times = Vec::with_capacity(tasks.len());
     let mut failed_by_size: BTreeMap<u32, usize> = world.classes.iter().map(|class| (class.ask.count, 0)).collect();
     for &class in tasks {
@@ -77,7 +83,7 @@ pub(crate) fn run(
         let is_placed = placer.place(class)?;
         times.push(now().saturating_sub(start));
         let ask = world.classes[class].ask;
-        let demand = u64::from(ask.count) * u64::from(ask.share_milli);
+        let demand = world.demand_milli(class);
         arrived += demand;
         if is_placed {
             allocated += demand;
@@ -90,13 +96,18 @@ pub(crate) fn run(
         while allocated_at.len() < levels.len() && has_reached(levels[allocated_at.len()]) {
             allocated_at.push(allocated);
         }
+        while curve.len() < MOMENTS && arrived * MOMENTS as u64 >= whole * (curve.len() as u64 + 1) {
+            curve.push(allocated);
+        }
     }
+    curve.resize(MOMENTS, allocated);
     allocated_at.resize(levels.len(), allocated); // where tasks were removed, the last level is not quite reached
     let ratio = |allocated: u64| rounded(allocated as f64 / world.capacity_milli as f64);
     Ok(Run {
         policy: policy.to_owned(),
         seed,
         allocated_ratio: levels.iter().map(|&level| name(level)).zip(allocated_at.into_iter().map(ratio)).collect(),
+        allocated_over_arrival: curve.into_iter().map(ratio).collect(),
         fragmentation_ratio: world.fragmentation_ratio(placer.capacity()).map(rounded),
         failed,
         failed_by_size: failed_by_size.into_iter().map(|(size, failed)| (size.to_string(), failed)).collect(),

@@ -67,6 +67,12 @@ impl World {
         fits.then(|| fit.into_owned())
     }
 
+    /// What a task of a class takes of devices, thousandths of one.
+    pub(crate) fn demand_milli(&self, class: usize) -> u64 {
+        let ask = self.classes[class].ask;
+        u64::from(ask.count) * u64::from(ask.share_milli)
+    }
+
     /// What a task of a class takes on a node, of these devices by their positions in the columns.
     pub(crate) fn hold(&self, class: usize, node: NodeIdx, devices: Vec<usize>) -> Hold {
         let choice = &self.classes[class].choice;

@@ -155,7 +155,7 @@ pub(super) fn report(rules: &Rules<'_>, trace: &Trace, question: &TimedQuestion,
     let tasks = rules.tasks;
     let (first, last) = (tasks[0].arrives_ms, tasks[tasks.len() - 1].arrives_ms);
     let work = |task: &super::run::Task| {
-        u128::from(task.lasts_ms.min(last - task.arrives_ms)) * u128::from(rules.demand_milli(task.class))
+        u128::from(task.lasts_ms.min(last - task.arrives_ms)) * u128::from(rules.world.demand_milli(task.class))
     };
     let capacity = rules.world.capacity_milli as f64 * (last - first).max(1) as f64;
     TimedReport {

@@ -35,14 +35,6 @@ pub(super) struct Rules<'a> {
     pub(super) patience_ms: u64,
 }
 
-impl Rules<'_> {
-    /// What a task takes of devices, thousandths of one.
-    pub(super) fn demand_milli(&self, class: usize) -> u64 {
-        let ask = self.world.classes[class].ask;
-        u64::from(ask.count) * u64::from(ask.share_milli)
-    }
-}
-
 /// The state of a run.
 pub(super) struct Run<'a> {
     rules: &'a Rules<'a>,
@@ -115,7 +107,7 @@ impl<'a> Run<'a> {
             let taken = self.taken[task].take().expect("it runs");
             touched.insert(taken.hold.node);
             self.began.end(&taken.hold, task);
-            self.outcome.allocated_milli -= self.rules.demand_milli(self.rules.tasks[task].class);
+            self.outcome.allocated_milli -= self.rules.world.demand_milli(self.rules.tasks[task].class);
             self.occupancy.give(taken)?;
         }
         self.serve_kept(at, &mut touched)?;
@@ -174,7 +166,7 @@ impl<'a> Run<'a> {
         let Task { class, arrives_ms, priority, .. } = rules.tasks[task];
         let can_run = self.can_run[class].get_or_insert_with(|| rules.world.fitting(start, class).next().is_some());
         if *can_run {
-            self.queue.push(self.order.key(priority, arrives_ms, rules.demand_milli(class), task), class);
+            self.queue.push(self.order.key(priority, arrives_ms, rules.world.demand_milli(class), task), class);
         } else {
             self.outcome.never_started += 1;
         }
@@ -211,7 +203,7 @@ impl<'a> Run<'a> {
         self.began.start(&taken.hold, key.task(), at);
         self.taken[key.task()] = Some(taken);
         self.running.push(Reverse((at.saturating_add(self.rules.tasks[key.task()].lasts_ms), key.task())));
-        self.outcome.allocated_milli += self.rules.demand_milli(class);
+        self.outcome.allocated_milli += self.rules.world.demand_milli(class);
         self.outcome.waited(self.rules.world.classes[class].ask.count, at - key.arrives_ms());
     }
 
@@ -219,7 +211,7 @@ impl<'a> Run<'a> {
     fn keep(&mut self, at: u64) -> Result<()> {
         let rules = self.rules;
         let most = rules.world.capacity_milli / KEPT_OF;
-        let mut kept_milli: u64 = self.kept.iter().map(|kept| rules.demand_milli(kept.class)).sum();
+        let mut kept_milli: u64 = self.kept.iter().map(|kept| rules.world.demand_milli(kept.class)).sum();
         if kept_milli >= most && !self.kept.is_empty() {
             return Ok(());
         }
@@ -228,7 +220,7 @@ impl<'a> Run<'a> {
             |(key, class): (Key, usize)| at - key.arrives_ms() >= rules.patience_ms && self.queue.is_blocked(class);
         let waiting: Vec<(Key, usize)> = self.queue.iter().filter(|&waits| has_waited(waits)).collect();
         for (key, class) in waiting {
-            let demand = rules.demand_milli(class);
+            let demand = rules.world.demand_milli(class);
             if is_kept(key, &self.kept) || (kept_milli + demand > most && !self.kept.is_empty()) {
                 continue;
             }
