@@ -135,8 +135,17 @@ impl Fleet {
         let share = |&at: &usize| self.inventory.kinds[self.inventory.devices[at].kind.at()].share_for(choice);
         let share_milli = best.devices.first().map_or(0, share);
         let (cpu_milli, memory_mib) = (choice.cpu_milli, choice.host_memory_mib);
-        let hold = Hold { node: best.node, devices: best.devices, share_milli, cpu_milli, memory_mib, team };
+        self.take_hold(Hold { node: best.node, devices: best.devices, share_milli, cpu_milli, memory_mib, team })
+    }
+
+    /// Takes capacity as stated, whatever a choice would make of it; refused when there is less.
+    pub fn take_hold(&mut self, hold: Hold) -> Result<HoldId> {
         self.take_next(vec![hold])
+    }
+
+    /// What was taken together, one part a node; nothing for an unknown id.
+    pub fn held(&self, id: HoldId) -> &[Hold] {
+        self.holds.get(&id).map_or(&[], Vec::as_slice)
     }
 
     /// Gives the capacity of a hold back.

@@ -1,7 +1,6 @@
 //! The fleet: state stays on this side, behind a lock that is only taken while detached from the interpreter.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::Instant;
 
 use hetero_core::document::FleetDocument;
 use hetero_core::profile::Profiles;
@@ -18,7 +17,7 @@ use crate::request::Request;
 pub(crate) struct Fleet(RwLock<Core>);
 
 impl Fleet {
-    fn read(&self) -> RwLockReadGuard<'_, Core> {
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Core> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -33,7 +32,7 @@ impl Fleet {
     }
 }
 
-fn json<T: serde::Serialize>(value: &T) -> String {
+pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("reports have string keys and finite numbers only")
 }
 
@@ -164,30 +163,6 @@ impl Fleet {
             line: None,
         };
         detached(py, || self.write().set_mix(serde_json::from_slice(mix).map_err(refuse)?))
-    }
-
-    /// Replays a trace on a copy of the fleet, each policy with each seed, as JSON. Changes nothing.
-    ///
-    /// `arrival_milli` is the demand that arrives, thousandths of the capacity; `threads` is 0 for one a core.
-    #[allow(clippy::needless_pass_by_value)] // Python lists arrive as vectors
-    fn simulate(
-        &self,
-        py: Python<'_>,
-        trace: &[u8],
-        policies: Vec<String>,
-        seeds: Vec<u64>,
-        arrival_milli: u32,
-        threads: usize,
-    ) -> PyResult<String> {
-        detached(py, || {
-            let policies =
-                policies.iter().map(|word| hetero_plan::Policy::parse(word)).collect::<hetero_core::Result<_>>()?;
-            let question = hetero_plan::Question { policies, seeds, arrival_milli, threads };
-            let fleet = self.read().clone();
-            let start = Instant::now();
-            hetero_plan::simulate(&fleet, &hetero_plan::Trace::from_json(trace)?, &question, &|| start.elapsed())
-                .map(|report| json(&report))
-        })
     }
 
     /// Models in the fleet that the catalog does not have.

@@ -5,7 +5,10 @@ use pyo3::prelude::*;
 mod decision;
 mod errors;
 mod fleet;
+mod guest;
+mod replay;
 mod request;
+mod watched;
 
 /// The Rust core of hetero-ops.
 #[pymodule]
@@ -16,6 +19,10 @@ mod _core {
     use crate::decision::{Decision, Grant, NoFit, Placement};
     #[pymodule_export]
     use crate::fleet::Fleet;
+    #[pymodule_export]
+    use crate::guest::{AskedTask, Candidate, Candidates};
+    #[pymodule_export]
+    use crate::replay::{simulate, simulate_timed};
     #[pymodule_export]
     use crate::request::Request;
 
