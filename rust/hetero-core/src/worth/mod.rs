@@ -23,6 +23,7 @@
 mod demand;
 mod free;
 mod scarcity;
+mod singles;
 
 use crate::units::WHOLE_MILLI;
 
