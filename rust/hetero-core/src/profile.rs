@@ -130,14 +130,14 @@ impl Profile {
     /// never ranked by it.
     pub(crate) fn devices_for(&self, units_milli: u64, partition: Option<&str>) -> Option<u32> {
         let whole = u64::from(self.unit_milli.filter(|_| !self.is_opaque)?);
-        let unit_milli = match partition {
+        let of_one = match partition {
             None => whole,
             Some(name) => {
                 let cut = self.partitions.iter().find(|cut| cut.name == name)?;
                 whole * u64::from(cut.compute_milli?) / u64::from(WHOLE_MILLI)
             }
         };
-        let devices = units_milli.checked_div(unit_milli).map(|_| units_milli.div_ceil(unit_milli))?;
+        let devices = units_milli.checked_div(of_one).map(|_| units_milli.div_ceil(of_one))?;
         u32::try_from(devices.max(1)).ok()
     }
 
