@@ -122,6 +122,7 @@ def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[st
         **_stated(
             {
                 "count_ceiling": choice.count_ceiling,
+                "units_milli": choice.units_milli,
                 "memory_kind": choice.memory_kind,
                 "is_confidential": choice.is_confidential,
                 "one_numa_node": choice.numa == "require",
@@ -156,7 +157,7 @@ def _refuse_what_is_not_placed_yet(choice: Choice) -> None:
     clauses = {
         "groups of several kinds": bool(choice.groups),
         "devices near a network card": choice.near_nic,
-        "compute units instead of a count": choice.units_milli is not None,
+        "compute units over several nodes": choice.units_milli is not None and choice.nodes not in (None, (1, 1)),
     }
     found = next((what for what, is_asked in clauses.items() if is_asked), None)
     if found is not None:

@@ -342,7 +342,7 @@ def test_a_share_goes_to_any_kind_of_step_but_training(kind: str) -> None:
 
 
 NOT_PLACED = [
-    "gpu units=2.5",
+    "gpu units=2.5 nodes=2",
     {"class": "gpu", "groups": ["npu:2"]},
     {"class": "gpu", "topology": {"nic": "same-root"}},
 ]

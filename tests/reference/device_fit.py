@@ -36,7 +36,7 @@ class Misfit:
 
 def misfit_of_device(device: Device, choice: JSON) -> Misfit | None:
     """Why a device can never serve a choice; load, island and health apart."""
-    checks = (_class, _form, _named, _sharing, _memory, _features, _precision, _link, _rates, _power)
+    checks = (_class, _form, _named, _sharing, _memory, _features, _precision, _link, _rates, _work, _power)
     return next((misfit for check in checks if (misfit := check(device, choice))), None)
 
 
@@ -131,6 +131,27 @@ def _link(device: Device, choice: JSON) -> Misfit | None:
     if is_slice or (brand and brand != device.profile.get("interconnect")):
         return Misfit("LINK_CLASS")
     return _at_least(device.profile.get("interconnect_mbps"), choice["link_floor_mbps"], "LINK_BANDWIDTH")
+
+
+def _work(device: Device, choice: JSON) -> Misfit | None:
+    """Of compute units each kind needs a count of its own."""
+    units = choice.get("units_milli")
+    if units is None:
+        return None
+    count = devices_for(device.profile, device.partition, units)
+    if count is None:
+        return Misfit("COMPUTE_TOO_LOW")
+    return Misfit("NOT_OFFERED") if count != choice["count"] else None
+
+
+def devices_for(profile: JSON, partition: str | None, units_milli: int) -> int | None:
+    """Devices, or partitions, that do so much work per hour; `None` where nothing is known of the rate."""
+    whole = profile.get("unit_milli")
+    parts = [cut["compute_milli"] for cut in profile.get("partitions", []) if cut["name"] == partition]
+    part = (parts[0] if parts else None) if partition else WHOLE
+    if not whole or not part or profile.get("is_opaque") or whole * part < WHOLE:
+        return None
+    return max(1, -(-units_milli // (whole * part // WHOLE)))
 
 
 def _rates(device: Device, choice: JSON) -> Misfit | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from tests.reference.device_fit import Misfit
+from tests.reference.device_fit import CODES, Misfit, devices_for, misfit_of_device
 from tests.reference.filtering import misfit_of_node
 from tests.reference.fragmentation import Mix
 from tests.reference.gang import best_gang, too_few
@@ -32,8 +32,8 @@ def place(fleet: Fleet, choices: Sequence[JSON], mix: Mix, policy: str = "aware"
             minus_score, _, cluster, node, ids = best
             verdict = "degraded" if index else "placed"
             return Answer(verdict, frozenset(reasons), index, (cluster, node), ids, score=-minus_score)
-        low = {} if best is None else _too_low(fleet, asked, question)
-        reasons |= refusals(fleet, index, choice, low)
+        is_any_count = asked.get("units_milli") is not None
+        reasons |= (_refused_with_any_count if is_any_count else _refused)(fleet, index, asked, question)
     is_impossible = all(reason.is_permanent for reason in reasons)
     return Answer("impossible" if is_impossible else "busy", frozenset(reasons))
 
@@ -43,6 +43,8 @@ def _settled(fleet: Fleet, written: JSON, question: Question) -> Iterator[JSON]:
 
     At last the smallest count, on the fewest nodes that it could ever fit on, else on the most.
     """
+    if written.get("units_milli") is not None:
+        yield _best_count(fleet, written, question)
     counts = range(written["count"], (written.get("count_ceiling") or written["count"]) + 1)
     parts = {count: list(_parts(written, count)) for count in counts}
     for asked in (part for count in reversed(counts) for part in parts[count]):
@@ -52,6 +54,49 @@ def _settled(fleet: Fleet, written: JSON, question: Question) -> Iterator[JSON]:
     empty = emptied(fleet)
     ever = [part for part in fewest if _is_placed(empty, part | {"taken": set(), "min_score": 0}, question)]
     yield (ever or fewest[-1:])[0]
+
+
+def _counts(fleet: Fleet, written: JSON) -> list[JSON]:
+    """The choice with each count that some kind does the asked work with, fewest devices first."""
+    found = set()
+    for device in fleet.devices():
+        count = devices_for(device.profile, device.partition, written["units_milli"])
+        if count is not None and misfit_of_device(device, written | {"count": count}) is None:
+            found.add(count)
+    return [written | {"count": count} for count in sorted(found)] or [written]
+
+
+def _best_count(fleet: Fleet, written: JSON, question: Question) -> JSON:
+    """The count whose best candidate scores highest and leaves least idle; the fewest devices where none does."""
+    counts = _counts(fleet, written)
+    found = []
+    for place, asked in enumerate(counts):
+        choice = with_verdicts(fleet, asked, question)
+        best = min(ranked(fleet, choice, question.mix, question.policy), default=None)
+        if best is not None and -best[0] >= asked.get("min_score", 0):
+            found.append((best[:2], place))
+    return counts[min(found)[1] if found else 0]
+
+
+def _refused_with_any_count(fleet: Fleet, index: int, asked: JSON, question: Question) -> set[Reason]:
+    """Of each node the reason that is nearest to a fit."""
+    nearest: dict[Name, Reason] = {}
+    for counted in _counts(fleet, asked):
+        for reason in _refused(fleet, index, counted, question):
+            known = nearest.setdefault(reason.node, reason)
+            nearest[reason.node] = max(known, reason, key=_nearness)
+    return set(nearest.values())
+
+
+def _nearness(reason: Reason) -> tuple[bool, int, int, int]:
+    have, want = (-1 if number is None else number for number in (reason.have, reason.want))
+    return not reason.is_permanent, CODES.index(reason.code), have, want
+
+
+def _refused(fleet: Fleet, index: int, asked: JSON, question: Question) -> set[Reason]:
+    choice = with_verdicts(fleet, asked, question)
+    is_low = next(ranked(fleet, choice, question.mix, question.policy), None) is not None
+    return refusals(fleet, index, choice, _too_low(fleet, asked, question) if is_low else {})
 
 
 def _parts(written: JSON, count: int) -> Iterator[JSON]:

@@ -12,6 +12,7 @@ use crate::place::{Best, Question, largest_that_fits, place};
 use crate::reason::{Refusal, gather, refusals};
 use crate::request::{Choice, Request};
 use crate::score::{penalties, round};
+use crate::work;
 
 /// How many nodes passed each stage; each stage is part of the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,9 +94,21 @@ pub(crate) fn considered(
     choice: &Choice,
     question: &Question,
 ) -> (Vec<Best>, Vec<Refusal>) {
-    if choice.peers > 0 {
-        return gang::considered(fleet, request, index, choice, question);
+    match (choice.units_milli, choice.peers) {
+        (Some(_), _) => work::considered(fleet, request, index, choice, question),
+        (None, 0) => considered_one(fleet, request, index, choice, question),
+        (None, _) => gang::considered(fleet, request, index, choice, question),
     }
+}
+
+/// The same for a choice of one count on one node.
+pub(crate) fn considered_one(
+    fleet: &Fleet,
+    request: &Request,
+    index: usize,
+    choice: &Choice,
+    question: &Question,
+) -> (Vec<Best>, Vec<Refusal>) {
     let fit = filter::kinds_of(fleet, request, index, choice);
     let (good, low) = sift(fleet, request, index, choice, question);
     let refusals = refusals(fleet, choice, &fit, &low);

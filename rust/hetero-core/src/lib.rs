@@ -45,6 +45,7 @@ pub mod state;
 pub mod topology;
 pub mod units;
 pub mod why;
+mod work;
 mod worth;
 
 pub use decision::{Decision, NoFit, Placement, Verdict};

@@ -8,6 +8,7 @@ use crate::codes::Code;
 use crate::decision::{Decision, Grant, Granted, NoFit, Performance, Placement, Reason, Verdict};
 use crate::digest::{Hasher, hex};
 use crate::error::Result;
+use crate::explain::considered;
 use crate::filter::{self, Misfit, View};
 use crate::fleet::Fleet;
 use crate::gang;
@@ -116,6 +117,10 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
             Some(best) if best.is_good(choice) => {
                 let placement = placement(fleet, request, question, index, choice, &best, reasons);
                 return Ok(Decision::Placement(Box::new(placement)));
+            }
+            _ if choice.units_milli.is_some() => {
+                let (_, refusals) = considered(fleet, request, index, choice, question);
+                reasons.extend(gather(fleet, index, choice, &refusals));
             }
             best => {
                 let low = best.map_or(Vec::new(), |_| sift(fleet, request, index, choice, question).1);

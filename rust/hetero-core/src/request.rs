@@ -216,6 +216,9 @@ pub struct Choice {
     /// Devices of a tensor parallel group: each group lies in one island.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tensor_ranks: Option<u32>,
+    /// Work per hour in thousandths of that of the reference device: the count follows from it, kind by kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub units_milli: Option<u64>,
     /// Further nodes that give as many devices: above 0, this is one node's part of a step over several.
     #[serde(skip)]
     pub peers: u32,
@@ -335,6 +338,9 @@ pub(crate) fn check(choice: &Choice) -> Result<()> {
         if !counts.clone().any(splits) {
             return refuse("the devices do not split evenly over so many nodes; every node gives as many");
         }
+    }
+    if choice.units_milli.is_some() && (choice.count_ceiling.is_some() || choice.may_be_gang()) {
+        return refuse("compute units stand instead of a count, and are of one node");
     }
     let rates = [choice.compute_floor_tflops, choice.compute_need_tflops];
     if rates.into_iter().flatten().any(|rate| !rate.is_finite() || rate < 0.0) {

@@ -7,17 +7,21 @@ use crate::nearest::fits_on_one_node;
 use crate::place::{Question, best_of_fleet};
 use crate::request::{Choice, Place, Request};
 use crate::score::topology::NUMA_PENALTY_MILLI;
+use crate::work;
 
 /// The choice that is placed: one node's part of the most devices that fit now, on the fewest nodes that they fit on.
 ///
 /// When none fit, the fewest devices on the fewest nodes that could ever serve them, else on the most nodes. `None` for a
-/// choice that is of one node and not to be kept apart from anything.
+/// choice of a stated count on one node that is not to be kept apart from anything.
 pub(crate) fn settle(fleet: &Fleet, request: &Request, index: usize, question: &Question) -> Option<Choice> {
     let written = &request.choices[index];
     if !is_of_concern(written) {
         return None;
     }
     let choice = apart(fleet, request, written);
+    if choice.units_milli.is_some() {
+        return Some(work::settle(fleet, request, index, &choice, question));
+    }
     let found = shapes(fleet, &choice).find(|part| is_placed(fleet, request, index, part, question));
     found.or_else(|| {
         let empty = fleet.emptied();
@@ -33,7 +37,7 @@ pub(crate) fn settle(fleet: &Fleet, request: &Request, index: usize, question: &
     })
 }
 
-/// Whether a choice fits anywhere now; `None` for a choice that is of one node and not to be kept apart from anything.
+/// Whether a choice fits anywhere now; `None` as for [`settle`].
 pub(crate) fn fits(fleet: &Fleet, request: &Request, index: usize, choice: &Choice) -> Option<bool> {
     is_of_concern(choice).then(|| {
         let choice = apart(fleet, request, choice);
@@ -69,7 +73,7 @@ pub(crate) fn digested(fleet: &Fleet, request: &Request, question: &Question, mu
 }
 
 fn is_of_concern(choice: &Choice) -> bool {
-    choice.may_be_gang() || choice.place.spread.is_some()
+    choice.may_be_gang() || choice.place.spread.is_some() || choice.units_milli.is_some()
 }
 
 /// The choice with where the team's steps run now.
@@ -84,14 +88,17 @@ fn apart(fleet: &Fleet, request: &Request, choice: &Choice) -> Choice {
 }
 
 /// Parts to be tried: most devices first, then fewest nodes. What no node could have is left out.
-fn shapes<'a>(fleet: &Fleet, choice: &'a Choice) -> impl Iterator<Item = Choice> + use<'a> {
+fn shapes<'a>(fleet: &Fleet, choice: &'a Choice) -> Box<dyn Iterator<Item = Choice> + 'a> {
+    if choice.units_milli.is_some() {
+        return Box::new(work::counts(fleet, choice).into_iter());
+    }
     let inventory = fleet.inventory();
     let largest = inventory.nodes.iter().flat_map(|node| &node.kinds).map(|run| run.devices.len()).max().unwrap_or(0);
     let ceiling = choice.count_ceiling.unwrap_or(choice.count);
     let most =
         u32::try_from(inventory.devices.len()).unwrap_or(u32::MAX).clamp(choice.count, ceiling.max(choice.count));
     let parts = (choice.count..=most).rev().flat_map(|count| of_count(choice, count));
-    parts.filter(move |part| part.count as usize <= largest)
+    Box::new(parts.filter(move |part| part.count as usize <= largest))
 }
 
 fn of_count(choice: &Choice, count: u32) -> impl Iterator<Item = Choice> + use<> {
