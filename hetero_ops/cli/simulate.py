@@ -93,6 +93,10 @@ def simulate(
         hetero-ops simulate --fleet fleet.yaml --trace tasks.csv --timed --order fifo --order backfill
     """
     policies, seeds = list(dict.fromkeys(policy)), list(dict.fromkeys(seed))
+    try:
+        patience_s = parse_duration(patience) // 1000
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--patience") from None
     if against is not None and timed:
         raise typer.BadParameter("it compares runs without time", param_hint="--against")
     if against is not None and against not in policies and "," not in against:
@@ -109,7 +113,7 @@ def simulate(
                 trace,
                 orders=list(dict.fromkeys(order)),
                 squeeze=squeeze,
-                patience_s=parse_duration(patience) // 1000,
+                patience_s=patience_s,
                 progress=progress,
                 **shared,
             )

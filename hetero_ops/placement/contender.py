@@ -39,7 +39,8 @@ def _named(policy: str | Policy) -> tuple[str, bytes | Policy | None]:
         if not callable(policy):
             raise InvalidRequirement(f"policy {policy!r} is neither a name nor a function")
         name = getattr(policy, "__qualname__", type(policy).__qualname__)
-        return f"{getattr(policy, '__module__', '')}:{name}", policy
+        module = getattr(policy, "__module__", None)
+        return name if module in {None, "__main__"} else f"{module}:{name}", policy
     if policy.startswith(_WEIGHTS):
         return policy, _read(policy.removeprefix(_WEIGHTS))
     return (policy, _imported(policy)) if ":" in policy else (policy, None)

@@ -111,6 +111,9 @@ def test_options_with_time_are_checked(command, trace):
     result = command("simulate", "--fleet", MIXED, "--trace", trace, "--timed", "--against", "fgd")
     assert result.code == 2
     assert "it compares runs without time" in result.err
+    result = command("simulate", "--fleet", MIXED, "--trace", trace, "--timed", "--patience", "soon")
+    assert result.code == 2
+    assert "--patience" in result.err
     result = command("simulate", "--fleet", MIXED, "--trace", trace, "--timed")
     assert result.code == 65
     assert "no column creation_time" in result.err

@@ -1,6 +1,5 @@
 """`aware` on every trace of openb: what it must reach, beside fgd and first-fit. Takes half an hour, and prints."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
@@ -43,17 +42,6 @@ SEEDS = range(42, 52)
 # Points.
 TOLERATED = 0.1
 LEVELS = ("0.9", "1.0", "1.3")
-
-
-@pytest.fixture
-def tell(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
-    """Shows a line though the test passes."""
-
-    def show(line: str) -> None:
-        with capsys.disabled():
-            sys.stdout.write(f"{line}\n")
-
-    return show
 
 
 def replay(

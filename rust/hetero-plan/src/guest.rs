@@ -26,7 +26,7 @@ pub struct Asked {
     /// What the task asks for.
     pub task: AskedTask,
     /// Nodes where it fits now. The seed of the run shuffles nodes once; they come in this order.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Arc<[Candidate]>,
     /// Free capacity when the task was shown; it does not change any more.
     pub free: Arc<Capacity>,
 }
@@ -116,7 +116,7 @@ impl<'a> Guest<'a> {
     }
 
     fn choose(&self, class: usize) -> Result<Option<Hold>> {
-        let candidates: Vec<Candidate> = self.facts.iter().filter_map(|facts| self.candidate(class, facts)).collect();
+        let candidates: Arc<[Candidate]> = self.facts.iter().filter_map(|facts| self.candidate(class, facts)).collect();
         if candidates.is_empty() {
             return Ok(None);
         }
@@ -127,7 +127,7 @@ impl<'a> Guest<'a> {
             cpu_milli: choice.cpu_milli,
             memory_mib: choice.host_memory_mib,
         };
-        let asked = Asked { task, candidates: candidates.clone(), free: Arc::new(self.capacity.clone()) };
+        let asked = Asked { task, candidates: Arc::clone(&candidates), free: Arc::new(self.capacity.clone()) };
         let Some(answer) = self.foreign.choose(asked)? else { return Ok(None) };
         let is_meant = |candidate: &&Candidate| {
             let facts = &candidate.facts;

@@ -49,7 +49,7 @@ impl AskedTask {
 /// Nodes where a task fits, in the order in which ties should go.
 #[pyclass(frozen, sequence, module = "hetero_ops._core")]
 pub(crate) struct Candidates {
-    all: Vec<CoreCandidate>,
+    all: Arc<[CoreCandidate]>,
     free: Arc<Capacity>,
 }
 
