@@ -14,6 +14,7 @@ mod arrival;
 mod aware;
 mod baseline;
 mod contender;
+pub mod batch;
 mod device;
 mod difference;
 mod fgd;

@@ -1,0 +1,163 @@
+//! From a batch to a plan.
+
+use hetero_core::spot::{self, Spot};
+use hetero_core::{Decision, Error, Fleet, Question, Result, place};
+use serde::Serialize;
+
+use crate::batch::ask::{Batch, Objective, Settings, Solver, Task, value};
+use crate::batch::control::Control;
+use crate::batch::cost::{Cost, Judge};
+use crate::batch::field::{Field, is_simple};
+use crate::batch::greedy::greedy;
+use crate::batch::local::{Limits, improve};
+
+/// Who goes where, and how good that is.
+#[derive(Clone, Debug, Serialize)]
+pub struct Plan {
+    /// By task: where it goes; `None` for those that wait.
+    #[serde(skip)]
+    pub spots: Vec<Option<Spot>>,
+    /// How it was looked for.
+    pub solver: Solver,
+    /// What for.
+    pub objective: Objective,
+    /// Tasks that are placed.
+    pub placed: usize,
+    /// Tasks that wait.
+    pub waiting: usize,
+    /// What the placed tasks count: thousandths of a device, a core of a task without devices as one of them.
+    pub value: u64,
+    /// What all tasks count.
+    pub asked: u64,
+    /// No plan counts more than this.
+    pub bound: u64,
+    /// Where the bound comes from.
+    pub bound_source: &'static str,
+    /// How far the plan may be from the best, as a part of the bound; 0 when the bound is.
+    pub gap: f64,
+    /// The part of the healthy devices that is allocated once all is placed; `None` without any.
+    pub allocated_ratio: Option<f64>,
+    /// What the plan costs.
+    pub cost: Cost,
+    /// Steps of the search.
+    pub steps: u64,
+    /// Time spent.
+    pub seconds: f64,
+    /// Whether it ended before its time: a person asked for the plan so far.
+    pub is_interrupted: bool,
+}
+
+/// Plans a batch on a fleet, which stays as it is.
+pub fn place_all(fleet: &Fleet, batch: &Batch, settings: &Settings, control: &Control<'_>) -> Result<Plan> {
+    batch.check()?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build();
+    let refuse =
+        |e: rayon::ThreadPoolBuildError| Error::InvalidRequest { message: format!("threads: {e}; ask for fewer") };
+    pool.map_err(refuse)?.install(|| plan(fleet, batch, settings, control))
+}
+
+fn plan(fleet: &Fleet, batch: &Batch, settings: &Settings, control: &Control<'_>) -> Result<Plan> {
+    let start = (control.now)();
+    let deadline = start + settings.time_limit();
+    let levels = batch.levels(settings.objective);
+    let values: Vec<u64> = batch.requests.iter().map(|request| value(fleet, request)).collect();
+    let mut spots = vec![None; batch.tasks.len()];
+    greedy(&mut fleet.clone(), batch, (&levels, &values), &mut spots, control)?;
+    let (mut steps, mut bound) = (0, (asked(batch, &values), "all that is asked"));
+    if settings.solver != Solver::Greedy {
+        let mut rest = fleet.clone();
+        keep(&mut rest, batch, &spots)?;
+        let field = Field::new(&rest, batch, levels.clone(), &values, &spots);
+        let judge = Judge::new(fleet, settings.weights, settings.objective == Objective::Allocation);
+        let mut rooms = field.rooms.clone();
+        let limits = Limits { control, deadline, steps: settings.steps.unwrap_or(u64::MAX) };
+        steps = improve(&field, &judge, &mut rooms, settings.seed, limits);
+        field.leave(&rooms, &mut spots);
+    }
+    let mut planned = settle(fleet, batch, &mut spots);
+    greedy(&mut planned, batch, (&levels, &values), &mut spots, control)?;
+    let _ = &mut bound;
+    let value = batch.tasks.iter().zip(&spots).filter(|(_, spot)| spot.is_some()).map(|(task, _)| values[task.request]);
+    let value: u64 = value.sum();
+    let asked = asked(batch, &values);
+    let placed = spots.iter().flatten().count();
+    let judge = Judge::new(fleet, settings.weights, false);
+    Ok(Plan {
+        solver: settings.solver,
+        objective: settings.objective,
+        placed,
+        waiting: spots.len() - placed,
+        value,
+        asked,
+        bound: bound.0,
+        bound_source: bound.1,
+        gap: if bound.0 == 0 { 0.0 } else { bound.0.saturating_sub(value) as f64 / bound.0 as f64 },
+        allocated_ratio: allocated_ratio(&planned),
+        cost: judge.cost(&planned, asked - value, asked),
+        steps,
+        seconds: ((control.now)() - start).as_secs_f64(),
+        is_interrupted: control.is_stopped(),
+        spots,
+    })
+}
+
+impl Plan {
+    /// The decision of every task: the placements can be committed in the order of the tasks; those that wait are told why
+    /// in the fleet as it is with all of them placed.
+    pub fn decisions(&self, fleet: &Fleet, batch: &Batch) -> Result<Vec<Decision>> {
+        let (mut planned, question) = (fleet.clone(), Question::default());
+        let mut decisions: Vec<Option<Decision>> = Vec::with_capacity(self.spots.len());
+        for (task, spot) in batch.tasks.iter().zip(&self.spots) {
+            let request = &batch.requests[task.request];
+            let placement = spot.as_ref().and_then(|spot| spot::placement(&planned, request, &question, spot));
+            if let Some(spot) = spot.as_ref().filter(|_| placement.is_some()) {
+                planned.take_spot(request, spot)?;
+            }
+            decisions.push(placement.map(|placement| Decision::Placement(Box::new(placement))));
+        }
+        let mut told: Vec<Option<Decision>> = vec![None; batch.requests.len()];
+        let wait = |(task, decision): (&Task, Option<Decision>)| match (decision, &mut told[task.request]) {
+            (Some(decision), _) => Ok(decision),
+            (None, Some(decision)) => Ok(decision.clone()),
+            (None, untold) => Ok(untold.insert(place(&planned, &batch.requests[task.request], &question)?).clone()),
+        };
+        batch.tasks.iter().zip(decisions).map(wait).collect()
+    }
+}
+
+fn asked(batch: &Batch, values: &[u64]) -> u64 {
+    batch.tasks.iter().map(|task| values[task.request]).sum()
+}
+
+/// Takes what is not of the simple form, and so stays where it is while rooms are emptied and filled.
+fn keep(fleet: &mut Fleet, batch: &Batch, spots: &[Option<Spot>]) -> Result<()> {
+    let has_room = |spot: &Spot, fleet: &Fleet| fleet.node(spot.node).devices.len() <= crate::batch::room::MOST_DEVICES;
+    for (task, spot) in batch.tasks.iter().zip(spots) {
+        let request = &batch.requests[task.request];
+        if let Some(spot) = spot.as_ref().filter(|spot| !is_simple(fleet, request) || !has_room(spot, fleet)) {
+            fleet.take_spot(request, spot)?;
+        }
+    }
+    Ok(())
+}
+
+/// The fleet with the plan in it. Every spot is checked by the rules of the core, in the order of the tasks; one that they
+/// forbid is no spot.
+fn settle(fleet: &Fleet, batch: &Batch, spots: &mut [Option<Spot>]) -> Fleet {
+    let (mut planned, question) = (fleet.clone(), Question::default());
+    for (task, spot) in batch.tasks.iter().zip(spots) {
+        let request = &batch.requests[task.request];
+        let is_refused = spot.as_ref().is_some_and(|spot| planned.try_spot(request, &question, spot).is_err());
+        if is_refused {
+            *spot = None;
+        }
+    }
+    planned
+}
+
+fn allocated_ratio(fleet: &Fleet) -> Option<f64> {
+    let devices = fleet.inventory().devices.iter().zip(&fleet.capacity().free_milli);
+    let free: Vec<u64> = devices.filter(|(device, _)| device.is_healthy).map(|(_, &free)| u64::from(free)).collect();
+    let all = free.len() as u64 * 1000;
+    (all > 0).then(|| (all - free.iter().sum::<u64>()) as f64 / all as f64)
+}
