@@ -216,6 +216,14 @@ pub(crate) fn fill(
     }
 }
 
+/// Fills all rooms with what waits.
+pub(crate) fn fill_all(field: &Field, rooms: &mut [Room], seed: u64) {
+    let mut pool = field.pool(rooms);
+    let order = order(field, &pool, &mut Generator::new(seed, Purpose::Plan));
+    let all: Vec<usize> = (0..rooms.len()).collect();
+    fill(field, rooms, &all, &mut pool, &order, &mut Vec::new());
+}
+
 /// Places one step of a shape where that is tightest; false where none of the rooms takes it.
 fn place(
     field: &Field,

@@ -10,15 +10,19 @@
 //! be stopped at any time.
 
 mod ask;
+mod columns;
 mod control;
 mod cost;
+mod entry;
 mod field;
 mod greedy;
 mod local;
+mod pattern;
 mod plan;
 mod pool;
 mod replay;
 mod room;
+mod simplex;
 
 pub use ask::{Batch, CostWeights, Objective, Settings, Solver, Task};
 pub use control::Control;

@@ -5,11 +5,16 @@ use hetero_core::{Decision, Error, Fleet, Question, Result, place};
 use serde::Serialize;
 
 use crate::batch::ask::{Batch, Objective, Settings, Solver, Task, value};
+use crate::batch::columns::columns;
 use crate::batch::control::Control;
 use crate::batch::cost::{Cost, Judge};
+use crate::batch::entry::rounded;
 use crate::batch::field::{Field, is_simple};
 use crate::batch::greedy::greedy;
-use crate::batch::local::{Limits, improve};
+use crate::batch::local::{Limits, fill_all, improve};
+
+/// Parts of the time: until then patterns are generated, and until then they are made whole.
+const COLUMNS: [f64; 2] = [0.3, 0.6];
 
 /// Who goes where, and how good that is.
 #[derive(Clone, Debug, Serialize)]
@@ -69,16 +74,29 @@ fn plan(fleet: &Fleet, batch: &Batch, settings: &Settings, control: &Control<'_>
         keep(&mut rest, batch, &spots)?;
         let field = Field::new(&rest, batch, levels.clone(), &values, &spots);
         let judge = Judge::new(fleet, settings.weights, settings.objective == Objective::Allocation);
+        let fixed = u64::try_from(field.pool(&field.rooms).value(&field.shapes)).unwrap_or(0);
         let mut rooms = field.rooms.clone();
         let limits = Limits { control, deadline, steps: settings.steps.unwrap_or(u64::MAX) };
+        let of_columns = COLUMNS.map(|part| start + settings.time_limit().mul_f64(part));
+        if let Some(found) = columns(&field, &rooms, control, of_columns) {
+            if settings.objective == Objective::Allocation {
+                let mut other = rounded(&field, &found);
+                fill_all(&field, &mut other, settings.seed);
+                if field.pool(&other).value(&field.shapes) > field.pool(&rooms).value(&field.shapes) {
+                    rooms = other;
+                }
+            }
+            let kept = self::value_of(batch, &values, &spots) - fixed;
+            if found.bound.is_finite() {
+                bound = (bound.0.min(found.bound as u64 + kept), "column generation");
+            }
+        }
         steps = improve(&field, &judge, &mut rooms, settings.seed, limits);
         field.leave(&rooms, &mut spots);
     }
     let mut planned = settle(fleet, batch, &mut spots);
     greedy(&mut planned, batch, (&levels, &values), &mut spots, control)?;
-    let _ = &mut bound;
-    let value = batch.tasks.iter().zip(&spots).filter(|(_, spot)| spot.is_some()).map(|(task, _)| values[task.request]);
-    let value: u64 = value.sum();
+    let value = value_of(batch, &values, &spots);
     let asked = asked(batch, &values);
     let placed = spots.iter().flatten().count();
     let judge = Judge::new(fleet, settings.weights, false);
@@ -123,6 +141,11 @@ impl Plan {
         };
         batch.tasks.iter().zip(decisions).map(wait).collect()
     }
+}
+
+/// What is placed counts.
+fn value_of(batch: &Batch, values: &[u64], spots: &[Option<Spot>]) -> u64 {
+    batch.tasks.iter().zip(spots).filter(|(_, spot)| spot.is_some()).map(|(task, _)| values[task.request]).sum()
 }
 
 fn asked(batch: &Batch, values: &[u64]) -> u64 {

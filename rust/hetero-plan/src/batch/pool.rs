@@ -24,6 +24,12 @@ impl Pool {
         self.levels[shape].len() - self.placed[shape]
     }
 
+    /// What all that is placed counts.
+    pub(crate) fn value(&self, shapes: &[Shape]) -> i64 {
+        let of_shape = |(shape, &placed): (&Shape, &usize)| shape.value * i64::try_from(placed).unwrap_or(i64::MAX);
+        shapes.iter().zip(&self.placed).map(of_shape).sum()
+    }
+
     /// The level of the next step of a shape that waits.
     pub(crate) fn next_level(&self, shape: usize) -> Option<u32> {
         self.levels[shape].get(self.placed[shape]).copied()

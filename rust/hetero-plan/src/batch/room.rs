@@ -120,12 +120,16 @@ impl Room {
         if shape.count == 0 {
             return Some(((0, cpu_left), 0));
         }
-        offer
-            .runs
-            .iter()
-            .filter_map(|run| self.fit_in(run, shape.count))
-            .min()
-            .map(|(left, devices)| ((left, cpu_left), devices))
+        self.tightest(shape.count, offer).map(|(left, devices)| ((left, cpu_left), devices))
+    }
+
+    /// The tightest way to take devices, whatever CPU and host memory say.
+    pub(crate) fn devices(&self, shape: &Shape, offer: &Offer) -> Option<u128> {
+        self.tightest(shape.count, offer).map(|(_, devices)| devices)
+    }
+
+    fn tightest(&self, count: usize, offer: &Offer) -> Option<(u32, u128)> {
+        offer.runs.iter().filter_map(|run| self.fit_in(run, count)).min()
     }
 
     fn fit_in(&self, run: &Run, count: usize) -> Option<(u32, u128)> {
