@@ -47,6 +47,8 @@ struct Master<'a> {
     nodes: Vec<f64>,
     /// By class: steps that are not settled.
     left: Vec<usize>,
+    /// Patterns that ask more of a class than there is are of use while nodes can be parted.
+    is_diving: bool,
     simplex: Simplex,
     patterns: IndexSet<(usize, Pattern)>,
 }
@@ -87,7 +89,7 @@ impl<'a> Master<'a> {
         rooms.iter().for_each(|room| nodes[room.sort] += 1.0);
         let limits: Vec<f64> = nodes.iter().copied().chain(classes.iter().map(|class| class.demand as f64)).collect();
         let left = classes.iter().map(|class| class.demand).collect();
-        Some(Self { field, classes, pricings, nodes, left, simplex: Simplex::new(&limits), patterns: IndexSet::new() })
+        Some(Self { field, classes, pricings, nodes, left, is_diving: false, simplex: Simplex::new(&limits), patterns: IndexSet::new() })
     }
 
     /// Generates patterns until none earns more than it costs; the best bound on the way, and its prices.
@@ -110,7 +112,7 @@ impl<'a> Master<'a> {
                     (bound, center) = (here, Some(asked.clone()));
                 }
                 for (sort, pattern) in found {
-                    let pattern = self.within(pattern);
+                    let pattern = if self.is_diving { self.within(pattern) } else { pattern };
                     if self.nodes[sort] > 0.5 && self.earns(sort, &pattern, &prices) {
                         has_grown |= self.add(sort, pattern);
                     }
@@ -130,6 +132,7 @@ impl<'a> Master<'a> {
     /// programme is solved anew for what is left.
     fn dive(&mut self, control: &Control<'_>, deadline: Duration) -> Vec<(usize, Pattern)> {
         let mut settled = Vec::new();
+        self.is_diving = true;
         loop {
             self.simplex.solve(control, deadline);
             let solution = self.simplex.solution();
