@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 use crate::batch::control::Control;
 use crate::batch::field::Field;
-use crate::batch::pattern::{COARSE, Class, FINE, MOST_CLASSES, Pattern, Pricing, Rounding};
-use crate::batch::room::{Offer, Room};
+use crate::batch::pattern::{COARSE, Class, FINE, Host, MOST_CLASSES, Pattern, Pricing};
+use crate::batch::room::{Offer, Room, Shape};
 use crate::batch::simplex::Simplex;
 
 /// Sorts and rows beyond which the programme would take longer than searching.
@@ -28,6 +28,8 @@ const INERTIA: f64 = 0.6;
 const SETTLED: f64 = 1.0;
 /// Rounds of patterns between two settlements.
 const ROUNDS_OF_DIVE: usize = 30;
+/// How hosts are counted while patterns are generated.
+const EVEN: Host = Host::Mean(2);
 
 /// What the programme found.
 #[derive(Debug)]
@@ -67,8 +69,8 @@ pub(crate) fn columns(
         master.add(room.sort, pattern);
     }
     let (bound, center) = master.generate(MOST_ROUNDS, control, deadlines[0]);
-    // CPU in fine grains is rounded less, so the bound at the same prices is nearer.
-    let bound = center.map_or(bound, |prices| master.ask(&prices, FINE).0.min(bound));
+    let prices = master.simplex.solve(control, deadlines[0]).into_iter().map(|price| price.max(0.0)).collect();
+    let bound = center.iter().chain([&prices]).map(|prices| master.fine(prices)).fold(bound, f64::min);
     let taken = master.dive(control, deadlines[1]);
     Some(Columns { bound, taken, classes: master.classes })
 }
@@ -89,7 +91,16 @@ impl<'a> Master<'a> {
         rooms.iter().for_each(|room| nodes[room.sort] += 1.0);
         let limits: Vec<f64> = nodes.iter().copied().chain(classes.iter().map(|class| class.demand as f64)).collect();
         let left = classes.iter().map(|class| class.demand).collect();
-        Some(Self { field, classes, pricings, nodes, left, is_diving: false, simplex: Simplex::new(&limits), patterns: IndexSet::new() })
+        Some(Self {
+            field,
+            classes,
+            pricings,
+            nodes,
+            left,
+            is_diving: false,
+            simplex: Simplex::new(&limits),
+            patterns: IndexSet::new(),
+        })
     }
 
     /// Generates patterns until none earns more than it costs; the best bound on the way, and its prices.
@@ -107,7 +118,7 @@ impl<'a> Master<'a> {
             });
             let mut has_grown = false;
             for asked in mixed.iter().chain([&prices]) {
-                let (here, found) = self.ask(asked, COARSE);
+                let (here, found) = self.ask(asked);
                 if here < bound {
                     (bound, center) = (here, Some(asked.clone()));
                 }
@@ -261,46 +272,67 @@ impl<'a> Master<'a> {
         self.value(pattern) > costs + prices[sort] + 1e-6
     }
 
-    /// The bound at these prices, and the best pattern of each sort that really fits.
-    fn ask(&self, prices: &[f64], cpu_grains: u64) -> (f64, Vec<(usize, Pattern)>) {
+    /// What each class earns beyond its price; what all steps at their prices count.
+    ///
+    /// A class that tables cannot count is taken for placed: it earns nothing beyond.
+    fn profit(&self, prices: &[f64], hosts: &[Host], grains: usize) -> (Vec<f64>, f64) {
         let sorts = self.field.sorts.len();
-        let is_tiny = |class: usize| self.pricings.iter().any(|pricing| pricing.is_tiny(&self.classes, class));
-        // A class that tables cannot count is taken for placed: its profit is 0.
-        let profit: Vec<f64> = self
-            .classes
-            .iter()
-            .enumerate()
-            .map(|(at, class)| if is_tiny(at) { 0.0 } else { class.value as f64 - prices[sorts + at] })
-            .collect();
-        let of_steps =
+        let is_tiny = |at: usize, class: &Class| {
+            let tiny = |host: &Host| self.pricings.iter().any(|pricing| pricing.is_tiny(class, at, *host, grains));
+            hosts.iter().any(tiny)
+        };
+        let profit = |(at, class): (usize, &Class)| {
+            if is_tiny(at, class) { 0.0 } else { class.value as f64 - prices[sorts + at] }
+        };
+        let profit: Vec<f64> = self.classes.iter().enumerate().map(profit).collect();
+        let priced =
             self.classes.iter().zip(&profit).map(|(class, profit)| class.demand as f64 * (class.value as f64 - profit));
+        let priced = priced.sum();
+        (profit, priced)
+    }
+
+    /// The bound at these prices, and the best pattern of each sort that really fits.
+    fn ask(&self, prices: &[f64]) -> (f64, Vec<(usize, Pattern)>) {
+        let (profit, priced) = self.profit(prices, &[EVEN], COARSE);
         let found: Vec<(f64, Pattern)> = self
             .pricings
             .par_iter()
             .map(|pricing| {
-                let (earned, pattern) = pricing.best(&self.classes, &profit, Rounding::Down, cpu_grains);
+                let (earned, pattern) = pricing.best(&self.classes, &profit, EVEN, COARSE);
                 if pricing.fits(&self.classes, &pattern) {
                     return (earned, pattern);
                 }
-                (earned, pricing.best(&self.classes, &profit, Rounding::Up, cpu_grains).1)
+                (earned, pricing.best(&self.classes, &profit, Host::Larger, COARSE).1)
             })
             .collect();
         let of_nodes: f64 = found.iter().zip(&self.nodes).map(|((earned, _), nodes)| earned * nodes).sum();
-        let bound = of_steps.sum::<f64>() + of_nodes;
-        (bound, found.into_iter().enumerate().map(|(sort, (_, pattern))| (sort, pattern)).collect())
+        (priced + of_nodes, found.into_iter().enumerate().map(|(sort, (_, pattern))| (sort, pattern)).collect())
+    }
+
+    /// The bound at these prices with fine grains, each host counted the way that bounds it best.
+    fn fine(&self, prices: &[f64]) -> f64 {
+        let hosts: Vec<Host> = (0..=4).map(Host::Mean).collect();
+        let (profit, priced) = self.profit(prices, &hosts, FINE);
+        let least = |pricing: &Pricing| {
+            let earned = |host: &Host| pricing.best(&self.classes, &profit, *host, FINE).0;
+            hosts.iter().map(earned).fold(f64::INFINITY, f64::min)
+        };
+        let earned: Vec<f64> = self.pricings.par_iter().map(least).collect();
+        priced + earned.iter().zip(&self.nodes).map(|(earned, nodes)| earned * nodes).sum::<f64>()
     }
 }
 
-/// Shapes that are alike but for host memory.
+/// Shapes that are alike.
 fn classes(field: &Field) -> Vec<Class> {
-    let mut keys: IndexSet<(Vec<&Offer>, usize, u64, i64)> = IndexSet::new();
+    let mut keys: IndexSet<(Vec<&Offer>, [u64; 3], i64)> = IndexSet::new();
     let mut classes: Vec<Class> = Vec::new();
     for (at, shape) in field.shapes.iter().enumerate() {
         let offers = field.sorts.iter().map(|sort| &sort.offers[at]).collect();
-        let (class, is_new) = keys.insert_full((offers, shape.count, shape.cpu_milli, shape.value));
+        let (class, is_new) =
+            keys.insert_full((offers, [shape.count as u64, shape.cpu_milli, shape.memory_mib], shape.value));
         if is_new {
-            let (count, cpu_milli, value) = (shape.count, shape.cpu_milli, shape.value);
-            classes.push(Class { shapes: Vec::new(), count, cpu_milli, value, demand: 0 });
+            let &Shape { count, cpu_milli, memory_mib, value, .. } = shape;
+            classes.push(Class { shapes: Vec::new(), count, cpu_milli, memory_mib, value, demand: 0 });
         }
         classes[class].shapes.push(at);
         classes[class].demand += shape.tasks.len();

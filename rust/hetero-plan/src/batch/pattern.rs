@@ -1,25 +1,27 @@
 //! The best content of a node at given prices, by dynamic programming over devices, shares and CPU.
 //!
-//! CPU and shares are counted in grains. Rounded down, more fits than really does, so what comes out bounds every content;
-//! rounded up, what comes out fits. Host memory is left out: the bound stays one, and who fills a node checks it.
+//! Shares and the host's part are counted in grains. The host's part of a step is one number. A mean of its parts of CPU and of
+//! host memory, rounded down, lets more fit than really does, so what comes out bounds every content; the larger of the two,
+//! rounded up, lets only fit what does.
 
 use crate::batch::room::{Offer, Sort};
 
-/// Grains of a node's CPU: while patterns are generated, and for the bound in the end.
-pub(crate) const COARSE: u64 = 192;
-pub(crate) const FINE: u64 = 1500;
+/// Grains of a node's host: while patterns are generated, and for the bound in the end.
+pub(crate) const COARSE: usize = 192;
+pub(crate) const FINE: usize = 1500;
 /// Grains of a device at most; where shares are no multiples of so large a grain they are rounded.
 const MOST_SHARE_GRAINS: u16 = 200;
 const NOTHING: u16 = u16::MAX;
 const WHOLE: u16 = 1000;
 
-/// Steps that are alike but for host memory.
+/// Steps that are alike.
 #[derive(Clone, Debug)]
 pub(crate) struct Class {
     /// The shapes that it stands for.
     pub(crate) shapes: Vec<usize>,
     pub(crate) count: usize,
     pub(crate) cpu_milli: u64,
+    pub(crate) memory_mib: u64,
     pub(crate) value: i64,
     /// How many steps there are.
     pub(crate) demand: usize,
@@ -44,13 +46,13 @@ impl Pattern {
     }
 }
 
-/// Which way grains are rounded.
+/// How what steps take of a host is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rounding {
-    /// Nothing that fits is missed.
-    Down,
-    /// All that comes out fits.
-    Up,
+pub(crate) enum Host {
+    /// So many quarters of the part of CPU, the rest of that of memory, rounded down: nothing that fits is missed.
+    Mean(u64),
+    /// The larger part, rounded up: all that comes out fits.
+    Larger,
 }
 
 /// What is free on the devices of a run of a sort.
@@ -66,6 +68,7 @@ struct Group {
 pub(crate) struct Pricing {
     groups: Vec<Group>,
     cpu_milli: u64,
+    memory_mib: u64,
     share_grain: u16,
     /// By class: whether it is admitted, and by group the share that it takes.
     offers: Vec<(bool, Vec<Option<u16>>)>,
@@ -112,33 +115,22 @@ impl Pricing {
         Some(Self {
             groups: runs.iter().map(group).collect(),
             cpu_milli: sort.cpu_milli,
+            memory_mib: sort.memory_mib,
             share_grain,
             offers: offers.iter().map(|offer| of_group(offer)).collect(),
         })
     }
 
     /// The best content at these profits of the classes, and what it earns.
-    pub(crate) fn best(
-        &self,
-        classes: &[Class],
-        profit: &[f64],
-        rounding: Rounding,
-        cpu_grains: u64,
-    ) -> (f64, Pattern) {
-        let grain = self.cpu_milli.div_ceil(cpu_grains).max(1);
-        let all = to_usize(self.cpu_milli / grain);
-        let cpu = |class: usize| {
-            let asked = classes[class].cpu_milli;
-            to_usize(if rounding == Rounding::Down { asked / grain } else { asked.div_ceil(grain) })
-        };
-        let able: Vec<usize> = (0..classes.len())
-            .filter(|&class| self.offers[class].0 && profit[class] > 1e-9 && cpu(class) <= all)
-            .collect();
+    pub(crate) fn best(&self, classes: &[Class], profit: &[f64], host: Host, all: usize) -> (f64, Pattern) {
+        let cpu = |class: usize| self.of_host(&classes[class], host, all);
+        let able = |class: &usize| self.offers[*class].0 && profit[*class] > 1e-9 && self.holds(&classes[*class]);
+        let able: Vec<usize> = (0..classes.len()).filter(able).collect();
         let hosted = hosted(&able, classes, profit, all, cpu);
         let mut last = hosted.value.clone();
         let mut steps: Vec<(usize, DeviceTable, Vec<Stage>)> = Vec::new();
         for (at, group) in self.groups.iter().enumerate() {
-            let table = self.device(at, &able, classes, profit, all, cpu, rounding);
+            let table = self.device(at, &able, classes, profit, all, cpu, host);
             let rows = usize::from(WHOLE / self.share_grain);
             let mut stages = vec![Stage { value: last, from: vec![NOTHING; all + 1] }];
             for whole in 1..=group.whole {
@@ -170,7 +162,7 @@ impl Pricing {
         let mut pattern = Pattern::default();
         let mut used = all;
         for (at, table, stages) in steps.iter().rev() {
-            used = self.walk(*at, table, stages, (classes, used, all), cpu, rounding, &mut pattern);
+            used = self.walk(*at, table, stages, (classes, used, all), cpu, host, &mut pattern);
         }
         while hosted.from[used] != NOTHING {
             let class = usize::from(hosted.from[used]);
@@ -190,12 +182,12 @@ impl Pricing {
         profit: &[f64],
         all: usize,
         cpu: impl Fn(usize) -> usize,
-        rounding: Rounding,
+        host: Host,
     ) -> DeviceTable {
         let (rows, width) = (usize::from(WHOLE / self.share_grain), all + 1);
         let mut table = DeviceTable { value: vec![0.0; (rows + 1) * width], from: vec![NOTHING; (rows + 1) * width] };
         for &class in able.iter().filter(|&&class| classes[class].count == 1) {
-            let Some(share) = self.offers[class].1[group].map(|share| self.grains(share, rounding)) else { continue };
+            let Some(share) = self.offers[class].1[group].map(|share| self.grains(share, host)) else { continue };
             let (cpu, profit) = (cpu(class), profit[class]);
             let name = u16::try_from(class).unwrap_or(NOTHING);
             for row in share.max(1)..=rows {
@@ -212,12 +204,9 @@ impl Pricing {
         table
     }
 
-    fn grains(&self, share_milli: u16, rounding: Rounding) -> usize {
-        let grains = if rounding == Rounding::Down {
-            share_milli / self.share_grain
-        } else {
-            share_milli.div_ceil(self.share_grain)
-        };
+    fn grains(&self, share_milli: u16, host: Host) -> usize {
+        let is_up = host == Host::Larger;
+        let grains = if is_up { share_milli.div_ceil(self.share_grain) } else { share_milli / self.share_grain };
         usize::from(grains.max(1))
     }
 
@@ -230,7 +219,7 @@ impl Pricing {
         stages: &[Stage],
         (classes, mut used, all): (&[Class], usize, usize),
         cpu: impl Fn(usize) -> usize,
-        rounding: Rounding,
+        host: Host,
         pattern: &mut Pattern,
     ) -> usize {
         let group = &self.groups[at];
@@ -252,7 +241,7 @@ impl Pricing {
                     class => {
                         let class = usize::from(class);
                         content.push(class);
-                        row -= self.grains(self.offers[class].1[at].unwrap_or(WHOLE), rounding);
+                        row -= self.grains(self.offers[class].1[at].unwrap_or(WHOLE), host);
                         here -= cpu(class);
                     }
                 }
@@ -266,18 +255,40 @@ impl Pricing {
         used
     }
 
-    /// Whether a class is smaller than a grain, so that tables cannot count it.
-    pub(crate) fn is_tiny(&self, classes: &[Class], class: usize) -> bool {
-        let (is_admitted, shares) = &self.offers[class];
-        let is_hosted = classes[class].count == 0 && classes[class].cpu_milli < self.cpu_milli.div_ceil(COARSE).max(1);
-        *is_admitted && (is_hosted || shares.iter().flatten().any(|&share| share < self.share_grain))
+    /// Whether the host could hold one step.
+    fn holds(&self, class: &Class) -> bool {
+        class.cpu_milli <= self.cpu_milli && class.memory_mib <= self.memory_mib
     }
 
-    /// Whether a pattern fits the CPU and the devices as they are.
+    /// Grains of a host of `all` that a step takes.
+    fn of_host(&self, class: &Class, host: Host, all: usize) -> usize {
+        let (all, cpu_all, memory_all) =
+            (all as u128, u128::from(self.cpu_milli.max(1)), u128::from(self.memory_mib.max(1)));
+        let (cpu, memory) = (u128::from(class.cpu_milli), u128::from(class.memory_mib));
+        let grains = match host {
+            Host::Mean(quarters) => {
+                let quarters = u128::from(quarters);
+                all * (quarters * cpu * memory_all + (4 - quarters) * memory * cpu_all) / (4 * cpu_all * memory_all)
+            }
+            Host::Larger => (all * cpu).div_ceil(cpu_all).max((all * memory).div_ceil(memory_all)),
+        };
+        usize::try_from(grains).unwrap_or(usize::MAX)
+    }
+
+    /// Whether a class is smaller than a grain, so that tables cannot count it.
+    pub(crate) fn is_tiny(&self, class: &Class, offered: usize, host: Host, all: usize) -> bool {
+        let (is_admitted, shares) = &self.offers[offered];
+        let is_nothing = class.count == 0 && self.of_host(class, host, all) == 0;
+        *is_admitted && (is_nothing || shares.iter().flatten().any(|&share| share < self.share_grain))
+    }
+
+    /// Whether a pattern fits the host and the devices as they are.
     pub(crate) fn fits(&self, classes: &[Class], pattern: &Pattern) -> bool {
         let cpu: u64 = pattern.classes().map(|class| classes[class].cpu_milli).sum();
         let group = |start: usize| self.groups.iter().position(|group| group.start == start);
+        let memory: u64 = pattern.classes().map(|class| classes[class].memory_mib).sum();
         cpu <= self.cpu_milli
+            && memory <= self.memory_mib
             && pattern.shared.iter().all(|(start, free, content)| {
                 let share = |&class: &usize| {
                     group(*start).and_then(|at| self.offers[class].1[at]).map_or(u32::MAX >> 8, u32::from)
@@ -334,8 +345,4 @@ fn hosted(able: &[usize], classes: &[Class], profit: &[f64], all: usize, cpu: im
 
 fn gcd(a: u16, b: u16) -> u16 {
     if b == 0 { a } else { gcd(b, a % b) }
-}
-
-fn to_usize(grains: u64) -> usize {
-    usize::try_from(grains).unwrap_or(usize::MAX)
 }

@@ -123,11 +123,6 @@ impl Room {
         self.tightest(shape.count, offer).map(|(left, devices)| ((left, cpu_left), devices))
     }
 
-    /// The tightest way to take devices, whatever CPU and host memory say.
-    pub(crate) fn devices(&self, shape: &Shape, offer: &Offer) -> Option<u128> {
-        self.tightest(shape.count, offer).map(|(_, devices)| devices)
-    }
-
     fn tightest(&self, count: usize, offer: &Offer) -> Option<(u32, u128)> {
         offer.runs.iter().filter_map(|run| self.fit_in(run, count)).min()
     }
