@@ -55,23 +55,23 @@ struct Master<'a> {
     patterns: IndexSet<(usize, Pattern)>,
 }
 
-/// Solves the programme, from the contents of these rooms on, and makes whole nodes of its solution; `None` where it has too
-/// many rows.
+/// Solves the programme, from the contents of these rooms on, and makes whole nodes of its solution where
+/// there is a deadline for that; `None` where it has too many rows.
 pub(crate) fn columns(
     field: &Field,
     rooms: &[Room],
     control: &Control<'_>,
-    deadlines: [Duration; 2],
+    (generated, dived): (Duration, Option<Duration>),
 ) -> Option<Columns> {
     let mut master = Master::new(field, rooms)?;
     for room in rooms {
         let pattern = master.pattern(room);
         master.add(room.sort, pattern);
     }
-    let (bound, center) = master.generate(MOST_ROUNDS, control, deadlines[0]);
-    let prices = master.simplex.solve(control, deadlines[0]).into_iter().map(|price| price.max(0.0)).collect();
+    let (bound, center) = master.generate(MOST_ROUNDS, control, generated);
+    let prices = master.simplex.solve(control, generated).into_iter().map(|price| price.max(0.0)).collect();
     let bound = center.iter().chain([&prices]).map(|prices| master.fine(prices)).fold(bound, f64::min);
-    let taken = master.dive(control, deadlines[1]);
+    let taken = dived.map_or_else(Vec::new, |deadline| master.dive(control, deadline));
     Some(Columns { bound, taken, classes: master.classes })
 }
 

@@ -1,5 +1,7 @@
 //! What a plan costs: waiting, capacity that the mix cannot use, power.
 
+use std::cmp::Ordering;
+
 use hetero_core::fragmentation::weighted_unusable;
 use hetero_core::units::{NodeIdx, WHOLE_MILLI};
 use hetero_core::{Fleet, document::NodeState};
@@ -7,6 +9,9 @@ use serde::Serialize;
 
 use crate::batch::ask::CostWeights;
 use crate::batch::room::Room;
+
+/// Differences of cost below this are none.
+const ROUNDING: f64 = 1e-12;
 
 /// The cost of a plan and its parts, each 0..=1 before its weight.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -49,17 +54,23 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Whether what is left in the rooms costs more than in others.
-    pub(crate) fn is_worse<'r>(
+    /// Whether all plans that place alike are equal.
+    pub(crate) fn is_blind(&self) -> bool {
+        self.is_blind
+    }
+
+    /// Whether what is left in the rooms is better (`Greater`) than in others. What rounding may have made is equal.
+    pub(crate) fn compare<'r>(
         &self,
         rooms: impl Iterator<Item = &'r Room>,
         others: impl Iterator<Item = &'r Room>,
-    ) -> bool {
+    ) -> Ordering {
         if self.is_blind {
-            return false;
+            return Ordering::Equal;
         }
         let of_room = |room: &Room| self.of_node(room.node, &room.free_milli, Some(room.cpu_milli));
-        rooms.map(of_room).sum::<f64>() > others.map(of_room).sum::<f64>() + 1e-12
+        let saved = others.map(of_room).sum::<f64>() - rooms.map(of_room).sum::<f64>();
+        if saved.abs() < ROUNDING { Ordering::Equal } else { saved.total_cmp(&0.0) }
     }
 
     /// The part of the cost that a node has, waiting apart.

@@ -3,7 +3,7 @@
 //! The rooms are dealt into parts, which are worked on beside each other and dealt anew; each part has its own share of
 //! what waits. How many parts there are does not depend on the threads, so neither does the plan.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ const ROOMS_OF_PART: usize = 64;
 const MOST_PARTS: usize = 16;
 /// Steps of a part before rooms and steps are dealt anew.
 const STEPS_OF_ROUND: u64 = 2000;
+/// The search ends after so many rounds in a row that gained nothing.
+const IDLE_ROUNDS: usize = 40;
 /// Rooms emptied at once.
 const ROOMS_OF_STEP: std::ops::RangeInclusive<usize> = 2..=8;
 /// Orders in which shapes are tried, drawn once a round.
@@ -40,18 +42,29 @@ pub(crate) struct Limits<'a> {
 pub(crate) fn improve(field: &Field, judge: &Judge<'_>, rooms: &mut Vec<Room>, seed: u64, limits: Limits<'_>) -> u64 {
     let mut generator = Generator::new(seed, Purpose::Plan);
     let parts = (rooms.len() / ROOMS_OF_PART).clamp(1, MOST_PARTS);
-    let mut made = 0;
-    while made < limits.steps && !rooms.is_empty() && !limits.control.is_over(limits.deadline) {
+    let (mut made, mut idle_rounds) = (0, 0);
+    let can_gain = |rooms: &[Room]| {
+        let pool = field.pool(rooms);
+        !judge.is_blind() || (0..field.shapes.len()).any(|shape| pool.waiting(shape) > 0)
+    };
+    while made < limits.steps
+        && idle_rounds < IDLE_ROUNDS
+        && can_gain(rooms)
+        && !field.shapes.is_empty()
+        && !rooms.is_empty()
+        && !limits.control.is_over(limits.deadline)
+    {
         let dealt = deal(field, std::mem::take(rooms), parts, &mut generator);
         let each = (limits.steps - made).div_ceil(parts as u64).min(STEPS_OF_ROUND);
-        let worked: Vec<(Vec<Room>, u64)> = dealt
+        let worked: Vec<(Vec<Room>, u64, bool)> = dealt
             .into_par_iter()
             .map(|mut part| {
                 let made = part.work(field, judge, each, limits);
-                (part.rooms, made)
+                (part.rooms, made, part.has_gained)
             })
             .collect();
-        for (part, steps) in worked {
+        idle_rounds = if worked.iter().any(|part| part.2) { 0 } else { idle_rounds + 1 };
+        for (part, steps, _) in worked {
             rooms.extend(part);
             made += steps;
         }
@@ -64,6 +77,7 @@ struct Part {
     rooms: Vec<Room>,
     pool: Pool,
     generator: Generator,
+    has_gained: bool,
 }
 
 /// Deals rooms and what waits at random.
@@ -88,7 +102,7 @@ fn deal(field: &Field, mut rooms: Vec<Room>, parts: usize, generator: &mut Gener
             pool.placed[shape] += 1;
             next[shape] += 1;
         }
-        dealt.push(Part { rooms: part, pool, generator: generator.split() });
+        dealt.push(Part { rooms: part, pool, generator: generator.split(), has_gained: false });
     }
     let parts = dealt.len();
     for (shape, levels) in whole.levels.iter().enumerate() {
@@ -159,12 +173,11 @@ impl Part {
             self.rooms[at].empty(&field.sorts[saved.sort]);
         }
         fill(field, &mut self.rooms, chosen, &mut self.pool, order, &mut before);
-        let is_worse = match self.pool.compare(&field.shapes, &before) {
-            Ordering::Less => true,
-            Ordering::Greater => false,
-            Ordering::Equal => judge.is_worse(chosen.iter().map(|&at| &self.rooms[at]), was[..chosen.len()].iter()),
-        };
-        if is_worse {
+        let order = self.pool.compare(&field.shapes, &before);
+        let order =
+            order.then_with(|| judge.compare(chosen.iter().map(|&at| &self.rooms[at]), was[..chosen.len()].iter()));
+        self.has_gained |= order.is_gt();
+        if order.is_lt() {
             for (saved, &at) in was.iter().zip(chosen) {
                 self.rooms[at].clone_from(saved);
             }

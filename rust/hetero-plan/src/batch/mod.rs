@@ -15,13 +15,16 @@ mod control;
 mod cost;
 mod entry;
 mod field;
+mod genetic;
 mod greedy;
 mod local;
 mod pattern;
 mod plan;
 mod pool;
+mod repair;
 mod replay;
 mod room;
+mod search;
 mod simplex;
 
 pub use ask::{Batch, CostWeights, Objective, Settings, Solver, Task};

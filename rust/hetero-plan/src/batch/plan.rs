@@ -5,16 +5,10 @@ use hetero_core::{Decision, Error, Fleet, Question, Result, place};
 use serde::Serialize;
 
 use crate::batch::ask::{Batch, Objective, Settings, Solver, Task, value};
-use crate::batch::columns::columns;
 use crate::batch::control::Control;
 use crate::batch::cost::{Cost, Judge};
-use crate::batch::entry::rounded;
-use crate::batch::field::{Field, is_simple};
 use crate::batch::greedy::greedy;
-use crate::batch::local::{Limits, fill_all, improve};
-
-/// Parts of the time: until then patterns are generated, and until then they are made whole.
-const COLUMNS: [f64; 2] = [0.3, 0.6];
+use crate::batch::search::{Looked, look};
 
 /// Who goes where, and how good that is.
 #[derive(Clone, Debug, Serialize)]
@@ -63,37 +57,14 @@ pub fn place_all(fleet: &Fleet, batch: &Batch, settings: &Settings, control: &Co
 
 fn plan(fleet: &Fleet, batch: &Batch, settings: &Settings, control: &Control<'_>) -> Result<Plan> {
     let start = (control.now)();
-    let deadline = start + settings.time_limit();
     let levels = batch.levels(settings.objective);
     let values: Vec<u64> = batch.requests.iter().map(|request| value(fleet, request)).collect();
     let mut spots = vec![None; batch.tasks.len()];
     greedy(&mut fleet.clone(), batch, (&levels, &values), &mut spots, control)?;
-    let (mut steps, mut bound) = (0, (asked(batch, &values), "all that is asked"));
-    if settings.solver != Solver::Greedy {
-        let mut rest = fleet.clone();
-        keep(&mut rest, batch, &spots)?;
-        let field = Field::new(&rest, batch, levels.clone(), &values, &spots);
-        let judge = Judge::new(fleet, settings.weights, settings.objective == Objective::Allocation);
-        let fixed = u64::try_from(field.pool(&field.rooms).value(&field.shapes)).unwrap_or(0);
-        let mut rooms = field.rooms.clone();
-        let limits = Limits { control, deadline, steps: settings.steps.unwrap_or(u64::MAX) };
-        let of_columns = COLUMNS.map(|part| start + settings.time_limit().mul_f64(part));
-        if let Some(found) = columns(&field, &rooms, control, of_columns) {
-            if settings.objective == Objective::Allocation {
-                let mut other = rounded(&field, &found);
-                fill_all(&field, &mut other, settings.seed);
-                if field.pool(&other).value(&field.shapes) > field.pool(&rooms).value(&field.shapes) {
-                    rooms = other;
-                }
-            }
-            let kept = self::value_of(batch, &values, &spots) - fixed;
-            if found.bound.is_finite() {
-                bound = (bound.0.min(found.bound as u64 + kept), "column generation");
-            }
-        }
-        steps = improve(&field, &judge, &mut rooms, settings.seed, limits);
-        field.leave(&rooms, &mut spots);
-    }
+    let looked = match settings.solver {
+        Solver::Greedy => Looked::bounded(fleet, batch, &values),
+        _ => look(fleet, batch, (&levels, &values), settings, (control, start), &mut spots)?,
+    };
     let mut planned = settle(fleet, batch, &mut spots);
     greedy(&mut planned, batch, (&levels, &values), &mut spots, control)?;
     let value = value_of(batch, &values, &spots);
@@ -107,12 +78,12 @@ fn plan(fleet: &Fleet, batch: &Batch, settings: &Settings, control: &Control<'_>
         waiting: spots.len() - placed,
         value,
         asked,
-        bound: bound.0,
-        bound_source: bound.1,
-        gap: if bound.0 == 0 { 0.0 } else { bound.0.saturating_sub(value) as f64 / bound.0 as f64 },
+        bound: looked.bound,
+        bound_source: looked.bound_source,
+        gap: looked.bound.saturating_sub(value) as f64 / looked.bound.max(1) as f64,
         allocated_ratio: allocated_ratio(&planned),
         cost: judge.cost(&planned, asked - value, asked),
-        steps,
+        steps: looked.steps,
         seconds: ((control.now)() - start).as_secs_f64(),
         is_interrupted: control.is_stopped(),
         spots,
@@ -150,18 +121,6 @@ fn value_of(batch: &Batch, values: &[u64], spots: &[Option<Spot>]) -> u64 {
 
 fn asked(batch: &Batch, values: &[u64]) -> u64 {
     batch.tasks.iter().map(|task| values[task.request]).sum()
-}
-
-/// Takes what is not of the simple form, and so stays where it is while rooms are emptied and filled.
-fn keep(fleet: &mut Fleet, batch: &Batch, spots: &[Option<Spot>]) -> Result<()> {
-    let has_room = |spot: &Spot, fleet: &Fleet| fleet.node(spot.node).devices.len() <= crate::batch::room::MOST_DEVICES;
-    for (task, spot) in batch.tasks.iter().zip(spots) {
-        let request = &batch.requests[task.request];
-        if let Some(spot) = spot.as_ref().filter(|spot| !is_simple(fleet, request) || !has_room(spot, fleet)) {
-            fleet.take_spot(request, spot)?;
-        }
-    }
-    Ok(())
 }
 
 /// The fleet with the plan in it. Every spot is checked by the rules of the core, in the order of the tasks; one that they

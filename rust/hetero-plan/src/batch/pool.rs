@@ -52,8 +52,14 @@ impl Pool {
                 levels[was.min(now)..was.max(now)].iter().map(|&level| (level, if now > was { value } else { -value })),
             );
         }
-        changes.sort_unstable();
-        let by_level = changes.chunk_by(|a, b| a.0 == b.0).map(|same| same.iter().map(|change| change.1).sum::<i64>());
-        by_level.map(|change| change.cmp(&0)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        compare_changes(changes)
     }
+}
+
+/// Whether such changes, of what is placed on a level, are for the better (`Greater`): the first level decides on which they
+/// do not cancel out.
+pub(crate) fn compare_changes(mut changes: Vec<(u32, i64)>) -> Ordering {
+    changes.sort_unstable();
+    let by_level = changes.chunk_by(|a, b| a.0 == b.0).map(|same| same.iter().map(|change| change.1).sum::<i64>());
+    by_level.map(|change| change.cmp(&0)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
