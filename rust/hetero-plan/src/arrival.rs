@@ -90,7 +90,8 @@ mod tests {
         let mut tasks = vec![0; 10_000];
         tasks.push(1);
         let mut generator = Generator::new(42, Purpose::Arrival);
-        let refused = arrivals(&trace(tasks), 6_212_000, 1300, &mut generator, &Watch::default()).expect_err("too little");
+        let refused =
+            arrivals(&trace(tasks), 6_212_000, 1300, &mut generator, &Watch::default()).expect_err("too little");
         assert!(refused.to_string().contains("20 million"), "{refused}");
     }
 }

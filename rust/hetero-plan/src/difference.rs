@@ -90,7 +90,9 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_the_published_table() {
-        for (freedom, expected) in [(1, 12.706), (9, 2.262), (10, 2.228), (11, 2.201), (20, 2.086), (39, 2.023), (120, 1.980)] {
+        for (freedom, expected) in
+            [(1, 12.706), (9, 2.262), (10, 2.228), (11, 2.201), (20, 2.086), (39, 2.023), (120, 1.980)]
+        {
             assert!((quantile(freedom) - expected).abs() < 1e-3, "{freedom}: {}", quantile(freedom));
         }
     }
@@ -100,7 +102,9 @@ mod tests {
         // mean 2, standard deviation 1, of three: 4.303 / sqrt(3) = 2.484
         let found = interval(&[1.0, 2.0, 3.0]);
         assert_eq!(found.mean, 2.0);
-        assert!((found.low.expect("several") + 0.484).abs() < 1e-3 && (found.high.expect("several") - 4.484).abs() < 1e-3);
+        assert!(
+            (found.low.expect("several") + 0.484).abs() < 1e-3 && (found.high.expect("several") - 4.484).abs() < 1e-3
+        );
         assert_eq!(interval(&[0.5]), Interval { mean: 0.5, low: None, high: None });
         assert_eq!(interval(&[0.5, 0.5]), Interval { mean: 0.5, low: Some(0.5), high: Some(0.5) });
     }

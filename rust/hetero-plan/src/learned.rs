@@ -64,7 +64,8 @@ fn prior(inventory: &Inventory) -> Vec<TaskClass> {
     let largest = u32::try_from(runs.max().unwrap_or(0)).unwrap_or(u32::MAX);
     let sizes: Vec<u32> = (0..u32::BITS).map(|bit| 1 << bit).take_while(|&size| size <= largest).collect();
     let all: f64 = sizes.iter().map(|&size| 1.0 / f64::from(size)).sum();
-    let of_size = sizes.iter().map(|&size| step(format!("{size} devices"), size, Vec::new(), 1.0 / f64::from(size) / all));
+    let of_size =
+        sizes.iter().map(|&size| step(format!("{size} devices"), size, Vec::new(), 1.0 / f64::from(size) / all));
     let of_kind = inventory.kinds.iter().enumerate().filter_map(|(at, kind)| {
         let devices = inventory.devices.iter().filter(|device| device.kind.at() == at).count();
         let name = Name {

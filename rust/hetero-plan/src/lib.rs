@@ -13,8 +13,8 @@
 mod arrival;
 mod aware;
 mod baseline;
-mod contender;
 pub mod batch;
+mod contender;
 mod device;
 mod difference;
 mod fgd;

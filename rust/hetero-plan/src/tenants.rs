@@ -22,14 +22,19 @@ pub(crate) struct Tenants {
 }
 
 impl Tenants {
-    pub(crate) fn new(world: &World, trace: &Trace, seed: u64, weights: Option<Weights>, is_learned: bool) -> Result<Self> {
+    pub(crate) fn new(
+        world: &World,
+        trace: &Trace,
+        seed: u64,
+        weights: Option<Weights>,
+        is_learned: bool,
+    ) -> Result<Self> {
         let mut fleet = world.fleet.clone();
         let learned = is_learned.then(|| Learned::new(fleet.inventory(), trace));
         fleet.set_mix(learned.as_ref().map_or_else(|| trace.whole_mix(), Learned::mix))?;
         let weights = weights.unwrap_or(Policy::Aware.weights());
-        let request = |choice: &Choice| {
-            Request { requirement: choice.label.clone(), team: None, choices: vec![choice.clone()] }
-        };
+        let request =
+            |choice: &Choice| Request { requirement: choice.label.clone(), team: None, choices: vec![choice.clone()] };
         Ok(Self {
             fleet,
             requests: world.classes.iter().map(|class| request(&class.choice)).collect(),

@@ -100,7 +100,9 @@ fn what_makes_no_sense_is_refused() {
     let one = fleet(&[node("a", 64, "X", 1)]);
     let told = |fleet: &Fleet, arrival| {
         let question = ask(&[Policy::Fgd], &[42], arrival, 1);
-        simulate(fleet, &trace(&[(1, 500, 1, None)]), &question, &Watch::default(), &|| Duration::ZERO).expect_err("refused").to_string()
+        simulate(fleet, &trace(&[(1, 500, 1, None)]), &question, &Watch::default(), &|| Duration::ZERO)
+            .expect_err("refused")
+            .to_string()
     };
     assert!(told(&one, 0).starts_with("arrival: "));
     assert!(told(&one, 10_001).starts_with("arrival: "));
@@ -118,7 +120,8 @@ fn what_makes_no_sense_is_refused() {
 fn what_is_refused_is_counted_by_size() {
     // one device: of a half and a pair the pair never fits, and two halves do
     let run = only(&fleet(&[node("a", 64, "X", 1)]), &[(1, 500, 1, None), (2, 1000, 1, None)], Policy::Fgd, 2500);
-    let by_size: Vec<(&str, usize)> = run.failed_by_size.iter().map(|(size, &failed)| (size.as_str(), failed)).collect();
+    let by_size: Vec<(&str, usize)> =
+        run.failed_by_size.iter().map(|(size, &failed)| (size.as_str(), failed)).collect();
     assert_eq!(run.failed_by_size.values().sum::<usize>(), run.failed);
     assert!(matches!(by_size[..], [("1", 0), ("2", 1..)]), "{by_size:?}");
 }

@@ -1,9 +1,9 @@
 //! Plans of many steps.
 
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use hetero_core::{Decision, Fleet};
+use hetero_plan::Watch;
 use hetero_plan::batch::{Batch, BatchQuestion, Control, Settings, place_all, replay};
 use serde::Deserialize;
 
@@ -23,18 +23,18 @@ pub(crate) fn plan(
     fleet: &Fleet,
     batch: &Batch,
     settings: &[u8],
-    stop: &AtomicBool,
+    watch: &Watch,
 ) -> hetero_core::Result<(Vec<Decision>, String)> {
     let start = Instant::now();
-    let control = Control { now: &|| start.elapsed(), stop };
+    let control = Control { now: &|| start.elapsed(), watch };
     let plan = place_all(fleet, batch, &Settings::from_json(settings)?, &control)?;
     Ok((plan.decisions(fleet, batch)?, json(&plan)))
 }
 
 /// All tasks of a trace, known at once.
-pub(crate) fn simulate(fleet: &Fleet, trace: &[u8], question: &[u8], stop: &AtomicBool) -> hetero_core::Result<String> {
+pub(crate) fn simulate(fleet: &Fleet, trace: &[u8], question: &[u8], watch: &Watch) -> hetero_core::Result<String> {
     let start = Instant::now();
-    let control = Control { now: &|| start.elapsed(), stop };
+    let control = Control { now: &|| start.elapsed(), watch };
     let question: BatchQuestion = read(question, "batch")?;
     replay(fleet, &hetero_plan::Trace::from_json(trace)?, &question, &control).map(|report| json(&report))
 }

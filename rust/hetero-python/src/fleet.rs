@@ -6,14 +6,15 @@ use hetero_core::document::FleetDocument;
 use hetero_core::profile::Profiles;
 use hetero_core::score::Weights;
 use hetero_core::{Fleet as Core, HoldId, Policy, Question};
+use hetero_plan::Watch;
 use hetero_plan::batch::Batch;
 use pyo3::prelude::*;
 
 use crate::batch;
 use crate::decision::{Placement, to_python};
 use crate::detached;
-use crate::interrupt::interruptible;
 use crate::request::Request;
+use crate::watched::watched;
 
 /// All clusters: built once, changed by small steps, asked many times. Safe to share between threads.
 #[pyclass(frozen, module = "hetero_ops._core")]
@@ -180,9 +181,10 @@ impl Fleet {
         settings: &[u8],
     ) -> PyResult<(Vec<Py<PyAny>>, String)> {
         let requests = requests.iter().map(|request| request.get().0.clone()).collect();
-        let (decisions, report) = interruptible(py, |stop| {
+        let watch = Watch::default();
+        let (decisions, report) = watched(py, &watch, None, || {
             let fleet = self.read().clone();
-            batch::plan(&fleet, &Batch { requests, tasks: batch::tasks(tasks)? }, settings, stop)
+            batch::plan(&fleet, &Batch { requests, tasks: batch::tasks(tasks)? }, settings, &watch)
         })?;
         let decisions = decisions.into_iter().map(|decision| to_python(py, decision)).collect::<PyResult<_>>()?;
         Ok((decisions, report))
@@ -190,9 +192,10 @@ impl Fleet {
 
     /// Plans the tasks of a trace as one batch, as JSON. Changes nothing.
     fn simulate_batch(&self, py: Python<'_>, trace: &[u8], question: &[u8]) -> PyResult<String> {
-        interruptible(py, |stop| {
+        let watch = Watch::default();
+        watched(py, &watch, None, || {
             let fleet = self.read().clone();
-            batch::simulate(&fleet, trace, question, stop)
+            batch::simulate(&fleet, trace, question, &watch)
         })
     }
 

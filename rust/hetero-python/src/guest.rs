@@ -39,7 +39,10 @@ impl AskedTask {
     }
 
     fn __repr__(&self) -> String {
-        format!("<{} devices, {} thousandths of each, {} milli CPU>", self.0.count, self.0.share_milli, self.0.cpu_milli)
+        format!(
+            "<{} devices, {} thousandths of each, {} milli CPU>",
+            self.0.count, self.0.share_milli, self.0.cpu_milli
+        )
     }
 }
 

@@ -1,20 +1,21 @@
 //! When to stop: the time limit, a person's interrupt.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use crate::watch::Watch;
 
 /// What every loop of a solver asks.
 pub struct Control<'a> {
     /// A clock that never goes back; it stood at 0 when planning began.
     pub now: &'a (dyn Fn() -> Duration + Sync),
-    /// Set by whoever wants the plan now.
-    pub stop: &'a AtomicBool,
+    /// Who may stop it.
+    pub watch: &'a Watch,
 }
 
 impl Control<'_> {
     /// Whether a person asked for what there is.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.watch.check().is_err()
     }
 
     /// Whether the best so far is to be taken.

@@ -32,7 +32,12 @@ pub(crate) fn is_simple(fleet: &Fleet, request: &Request) -> bool {
     let [choice] = request.choices.as_slice() else { return false };
     let is_limited = |team: &String| fleet.quotas().limits().iter().any(|limit| limit.team == *team);
     let is_linked = choice.count > 1 && choice.link.is_some();
-    let is_plain = choice.count_ceiling.is_none() && choice.min_score.is_none() && !choice.one_numa_node;
+    let is_plain = !choice.may_be_gang()
+        && choice.place.spread.is_none()
+        && choice.tensor_ranks.is_none_or(|ranks| ranks < 2)
+        && choice.count_ceiling.is_none()
+        && choice.min_score.is_none()
+        && !choice.one_numa_node;
     let has_opaque = || fleet.inventory().kinds.iter().any(hetero_core::kind::Kind::is_opaque);
     is_plain && !is_linked && !request.team.as_ref().is_some_and(is_limited) && !has_opaque()
 }
@@ -43,7 +48,7 @@ impl Field {
     pub(crate) fn new(fleet: &Fleet, batch: &Batch, levels: Vec<u32>, values: &[u64], spots: &[Option<Spot>]) -> Self {
         let is_room = |at: usize| fleet.node(NodeIdx::new(at)).devices.len() <= MOST_DEVICES;
         let shapes = shapes(fleet, batch, &levels, values, |task| {
-            spots[task].as_ref().is_none_or(|spot| is_room(spot.node.at()))
+            spots[task].as_ref().is_none_or(|spot| spot.parts.iter().all(|(node, _)| is_room(node.at())))
         });
         let choices: Vec<&Choice> = shapes.iter().map(|shape| &batch.requests[shape.request].choices[0]).collect();
         let mut sorts: IndexMap<Sort, ()> = IndexMap::new();
@@ -69,10 +74,11 @@ impl Field {
             self.rooms.iter().enumerate().map(|(at, room)| (room.node, at)).collect();
         for (task, spot) in spots.iter().enumerate() {
             let Some((spot, &at)) = spot.as_ref().zip(of_request.get(&batch.tasks[task].request)) else { continue };
-            let Some(&room) = room_of.get(&spot.node) else { continue };
+            let [(node, devices)] = spot.parts.as_slice() else { continue };
+            let Some(&room) = room_of.get(node) else { continue };
             let room = &mut self.rooms[room];
-            let first = self.first_device[spot.node.at()];
-            let devices = spot.devices.iter().fold(0, |devices, device| devices | 1 << (device - first));
+            let first = self.first_device[node.at()];
+            let devices = devices.iter().fold(0, |devices, device| devices | 1 << (device - first));
             room.take(at, &self.shapes[at], &self.sorts[room.sort].offers[at], devices);
         }
     }
@@ -95,7 +101,7 @@ impl Field {
                 let task = self.shapes[shape as usize].tasks[next[shape as usize]];
                 next[shape as usize] += 1;
                 let devices = bits(devices).map(|device| first + device).collect();
-                spots[task] = Some(Spot { choice_index: 0, node: room.node, devices });
+                spots[task] = Some(Spot::on(0, room.node, devices));
             }
         }
     }

@@ -42,8 +42,6 @@ pub struct Plan {
     pub steps: u64,
     /// Time spent.
     pub seconds: f64,
-    /// Whether it ended before its time: a person asked for the plan so far.
-    pub is_interrupted: bool,
 }
 
 /// Plans a batch on a fleet, which stays as it is.
@@ -85,24 +83,35 @@ fn plan(fleet: &Fleet, batch: &Batch, settings: &Settings, control: &Control<'_>
         cost: judge.cost(&planned, asked - value, asked),
         steps: looked.steps,
         seconds: ((control.now)() - start).as_secs_f64(),
-        is_interrupted: control.is_stopped(),
         spots,
     })
 }
 
 impl Plan {
-    /// The decision of every task: the placements can be committed in the order of the tasks; those that wait are told why
-    /// in the fleet as it is with all of them placed.
+    /// The decision of every task. The placements can be committed in the order of the tasks, those over several nodes
+    /// whenever; tasks that wait are told why in the fleet as it is with all of them placed.
     pub fn decisions(&self, fleet: &Fleet, batch: &Batch) -> Result<Vec<Decision>> {
         let (mut planned, question) = (fleet.clone(), Question::default());
-        let mut decisions: Vec<Option<Decision>> = Vec::with_capacity(self.spots.len());
-        for (task, spot) in batch.tasks.iter().zip(&self.spots) {
-            let request = &batch.requests[task.request];
-            let placement = spot.as_ref().and_then(|spot| spot::placement(&planned, request, &question, spot));
-            if let Some(spot) = spot.as_ref().filter(|_| placement.is_some()) {
-                planned.take_spot(request, spot)?;
+        let request = |task: usize| &batch.requests[batch.tasks[task].request];
+        let mut decisions: Vec<Option<Decision>> = vec![None; self.spots.len()];
+        let mut gangs = Vec::new();
+        for (task, spot) in self.spots.iter().enumerate() {
+            let Some(spot) = spot else { continue };
+            if spot.is_gang() {
+                gangs.push((task, planned.take_spot(request(task), spot)?));
+            } else if let Some(placement) = spot::placement(&planned, request(task), &question, spot) {
+                planned.take_spot(request(task), spot)?;
+                decisions[task] = Some(Decision::Placement(Box::new(placement)));
             }
-            decisions.push(placement.map(|placement| Decision::Placement(Box::new(placement))));
+        }
+        for (task, hold) in gangs {
+            // What it holds is free again for it alone, so there is a placement.
+            planned.release(hold)?;
+            let decision = place(&planned, request(task), &question)?;
+            if let Decision::Placement(placement) = &decision {
+                planned.commit(placement)?;
+            }
+            decisions[task] = Some(decision);
         }
         let mut told: Vec<Option<Decision>> = vec![None; batch.requests.len()];
         let wait = |(task, decision): (&Task, Option<Decision>)| match (decision, &mut told[task.request]) {

@@ -70,7 +70,7 @@ pub(crate) fn repair(
 impl Repair<'_> {
     fn put(&mut self, task: usize, spot: Spot) -> Result<()> {
         self.holds[task] = Some(self.fleet.take_spot(&self.batch.requests[self.batch.tasks[task].request], &spot)?);
-        self.tasks_of[spot.node.at()].push(task);
+        spot.parts.iter().for_each(|(node, _)| self.tasks_of[node.at()].push(task));
         self.spots[task] = Some(spot);
         Ok(())
     }
@@ -78,7 +78,7 @@ impl Repair<'_> {
     fn take_out(&mut self, task: usize) -> Result<()> {
         if let Some((spot, hold)) = self.spots[task].take().zip(self.holds[task].take()) {
             self.fleet.release(hold)?;
-            self.tasks_of[spot.node.at()].retain(|&other| other != task);
+            spot.parts.iter().for_each(|(node, _)| self.tasks_of[node.at()].retain(|&other| other != task));
         }
         Ok(())
     }
@@ -86,11 +86,11 @@ impl Repair<'_> {
     /// Whether more is placed afterwards.
     fn step(&mut self, waiting: &[usize]) -> Result<bool> {
         let nodes = self.choose();
-        let was: Vec<(usize, Spot)> = nodes
-            .iter()
-            .flat_map(|node| &self.tasks_of[node.at()])
-            .filter_map(|&task| self.spots[task].clone().map(|spot| (task, spot)))
-            .collect();
+        let mut here: Vec<usize> = nodes.iter().flat_map(|node| &self.tasks_of[node.at()]).copied().collect();
+        here.sort_unstable(); // a step over several nodes stands on each
+        here.dedup();
+        let was: Vec<(usize, Spot)> =
+            here.into_iter().filter_map(|task| self.spots[task].clone().map(|spot| (task, spot))).collect();
         let mut candidates: Vec<usize> = was.iter().map(|(task, _)| *task).collect();
         for _ in 0..=TRIED {
             let drawn = waiting[self.generator.below(waiting.len())];

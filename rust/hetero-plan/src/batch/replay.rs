@@ -63,7 +63,7 @@ pub fn replay(fleet: &Fleet, trace: &Trace, question: &BatchQuestion, control: &
     for settings in &question.settings {
         for &seed in &question.seeds {
             let mut generator = Generator::new(seed, Purpose::Arrival);
-            let classes = arrivals(trace, world.capacity_milli, question.arrival_milli, &mut generator)?;
+            let classes = arrivals(trace, world.capacity_milli, question.arrival_milli, &mut generator, control.watch)?;
             let plan = place_all(&full, &batch(trace, &classes), &Settings { seed, ..settings.clone() }, control)?;
             let is_cpu = |class: usize| trace.classes[class].is_cpu_only();
             let of_cpu = classes.par_iter().zip(&plan.spots).filter(|(class, _)| is_cpu(**class));

@@ -105,7 +105,10 @@ fn keep(fleet: &mut Fleet, batch: &Batch, spots: &[Option<Spot>]) -> Result<()> 
     let is_room = |node: NodeIdx, fleet: &Fleet| fleet.node(node).devices.len() <= MOST_DEVICES;
     for (task, spot) in batch.tasks.iter().zip(spots) {
         let request = &batch.requests[task.request];
-        if let Some(spot) = spot.as_ref().filter(|spot| !is_simple(fleet, request) || !is_room(spot.node, fleet)) {
+        if let Some(spot) = spot
+            .as_ref()
+            .filter(|spot| !is_simple(fleet, request) || spot.parts.iter().any(|(node, _)| !is_room(*node, fleet)))
+        {
             fleet.take_spot(request, spot)?;
         }
     }

@@ -199,13 +199,11 @@ fn leaving(values: &[f64], direction: &[f64]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
-
     use super::*;
+    use crate::watch::Watch;
 
     fn solved(simplex: &mut Simplex) -> Vec<f64> {
-        let stop = AtomicBool::new(false);
-        simplex.solve(&Control { now: &|| Duration::ZERO, stop: &stop }, Duration::MAX)
+        simplex.solve(&Control { now: &|| Duration::ZERO, watch: &Watch::default() }, Duration::MAX)
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::simulate::{all, pairs, pool};
 use crate::trace::{Trace, refuse};
 use crate::watch::Watch;
 use crate::world::World;
-use run::{Run, Rules, Task};
+use run::{Rules, Run, Task};
 
 /// Times are counted in these.
 const MS_OF_S: u64 = 1000;

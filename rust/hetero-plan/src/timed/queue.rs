@@ -144,7 +144,9 @@ mod tests {
     fn priority_then_age_then_size() {
         let mut queue = Queue::new(2);
         let key = |priority, arrives, demand, task| Order::Backfill.key(priority, arrives, demand, task);
-        for (key, class) in [(key(0, 1, 1000, 0), 0), (key(2, 9, 500, 1), 0), (key(2, 9, 8000, 2), 1), (key(2, 7, 1, 3), 1)] {
+        for (key, class) in
+            [(key(0, 1, 1000, 0), 0), (key(2, 9, 500, 1), 0), (key(2, 9, 8000, 2), 1), (key(2, 7, 1, 3), 1)]
+        {
             queue.push(key, class);
         }
         let mut tasks = Vec::new();

@@ -103,7 +103,20 @@ impl Outcome {
     pub(super) fn new(order: Order, span: (u64, u64), (allocated_milli, capacity_milli): (u64, u64)) -> Self {
         let (area, moments, waited, times) = (0, Vec::new(), BTreeMap::new(), Vec::new());
         let (never_started, retries, kept, at) = (0, 0, 0, span.0);
-        Self { order, span, at, allocated_milli, capacity_milli, area, moments, waited, never_started, retries, kept, times }
+        Self {
+            order,
+            span,
+            at,
+            allocated_milli,
+            capacity_milli,
+            area,
+            moments,
+            waited,
+            never_started,
+            retries,
+            kept,
+            times,
+        }
     }
 
     /// Time goes on with what is allocated.

@@ -154,9 +154,8 @@ impl<'a> Run<'a> {
     /// Classes that fit on a node which changed are tried again.
     fn reconsider(&mut self, touched: &BTreeSet<NodeIdx>) {
         let (world, capacity) = (self.rules.world, self.occupancy.capacity());
-        let fits = |&class: &usize| {
-            touched.iter().any(|&node| world.fit(capacity, node, &world.classes[class]).is_some())
-        };
+        let fits =
+            |&class: &usize| touched.iter().any(|&node| world.fit(capacity, node, &world.classes[class]).is_some());
         let again: Vec<usize> = self.queue.blocked().filter(fits).collect();
         again.into_iter().for_each(|class| self.queue.block(class, false));
     }
