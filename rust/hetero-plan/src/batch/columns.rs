@@ -36,6 +36,8 @@ const EVEN: Host = Host::Mean(2);
 pub(crate) struct Columns {
     /// No plan counts more.
     pub(crate) bound: f64,
+    /// The same for steps that take devices.
+    pub(crate) device_bound: f64,
     /// Sorts and contents of whole nodes, those that the programme gives most of first.
     pub(crate) taken: Vec<(usize, Pattern)>,
     pub(crate) classes: Vec<Class>,
@@ -68,11 +70,19 @@ pub(crate) fn columns(
         let pattern = master.pattern(room);
         master.add(room.sort, pattern);
     }
-    let (bound, center) = master.generate(MOST_ROUNDS, control, generated);
-    let prices = master.simplex.solve(control, generated).into_iter().map(|price| price.max(0.0)).collect();
-    let bound = center.iter().chain([&prices]).map(|prices| master.fine(prices)).fold(bound, f64::min);
+    let (mut bound, center) = master.generate(MOST_ROUNDS, control, generated);
+    let last: Vec<f64> = master.simplex.solve(control, generated).into_iter().map(|price| price.max(0.0)).collect();
+    let mut device_bound = f64::INFINITY;
+    if !control.is_over(generated) {
+        let asked = center.into_iter().chain([last]).map(|prices| (master.fine(&prices, &master.values()), prices));
+        if let Some((fine, prices)) = asked.min_by(|a, b| a.0.total_cmp(&b.0)) {
+            let of_devices = |class: &Class| if class.count == 0 { 0.0 } else { class.value as f64 };
+            let values: Vec<f64> = master.classes.iter().map(of_devices).collect();
+            (bound, device_bound) = (bound.min(fine), master.fine(&prices, &values));
+        }
+    }
     let taken = dived.map_or_else(Vec::new, |deadline| master.dive(control, deadline));
-    Some(Columns { bound, taken, classes: master.classes })
+    Some(Columns { bound, device_bound, taken, classes: master.classes })
 }
 
 impl<'a> Master<'a> {
@@ -272,28 +282,32 @@ impl<'a> Master<'a> {
         self.value(pattern) > costs + prices[sort] + 1e-6
     }
 
+    /// What one step of each class counts.
+    fn values(&self) -> Vec<f64> {
+        self.classes.iter().map(|class| class.value as f64).collect()
+    }
+
     /// What each class earns beyond its price; what all steps at their prices count.
     ///
     /// A class that tables cannot count is taken for placed: it earns nothing beyond.
-    fn profit(&self, prices: &[f64], hosts: &[Host], grains: usize) -> (Vec<f64>, f64) {
+    fn profit(&self, (prices, values): (&[f64], &[f64]), hosts: &[Host], grains: usize) -> (Vec<f64>, f64) {
         let sorts = self.field.sorts.len();
         let is_tiny = |at: usize, class: &Class| {
             let tiny = |host: &Host| self.pricings.iter().any(|pricing| pricing.is_tiny(class, at, *host, grains));
             hosts.iter().any(tiny)
         };
         let profit = |(at, class): (usize, &Class)| {
-            if is_tiny(at, class) { 0.0 } else { class.value as f64 - prices[sorts + at] }
+            if is_tiny(at, class) { 0.0 } else { values[at] - prices[sorts + at] }
         };
-        let profit: Vec<f64> = self.classes.iter().enumerate().map(profit).collect();
-        let priced =
-            self.classes.iter().zip(&profit).map(|(class, profit)| class.demand as f64 * (class.value as f64 - profit));
-        let priced = priced.sum();
+        let profit: Vec<f64> = self.classes.iter().enumerate().map(profit).map(|profit| profit.max(0.0)).collect();
+        let priced = self.classes.iter().zip(&profit).zip(values);
+        let priced = priced.map(|((class, profit), value)| class.demand as f64 * (value - profit)).sum();
         (profit, priced)
     }
 
     /// The bound at these prices, and the best pattern of each sort that really fits.
     fn ask(&self, prices: &[f64]) -> (f64, Vec<(usize, Pattern)>) {
-        let (profit, priced) = self.profit(prices, &[EVEN], COARSE);
+        let (profit, priced) = self.profit((prices, &self.values()), &[EVEN], COARSE);
         let found: Vec<(f64, Pattern)> = self
             .pricings
             .par_iter()
@@ -310,9 +324,9 @@ impl<'a> Master<'a> {
     }
 
     /// The bound at these prices with fine grains, each host counted the way that bounds it best.
-    fn fine(&self, prices: &[f64]) -> f64 {
-        let hosts: Vec<Host> = (0..=4).map(Host::Mean).collect();
-        let (profit, priced) = self.profit(prices, &hosts, FINE);
+    fn fine(&self, prices: &[f64], values: &[f64]) -> f64 {
+        let hosts = [0, 2, 4].map(Host::Mean);
+        let (profit, priced) = self.profit((prices, values), &hosts, FINE);
         let least = |pricing: &Pricing| {
             let earned = |host: &Host| pricing.best(&self.classes, &profit, *host, FINE).0;
             hosts.iter().map(earned).fold(f64::INFINITY, f64::min)

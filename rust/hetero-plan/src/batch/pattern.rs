@@ -8,7 +8,7 @@ use crate::batch::room::{Offer, Sort};
 
 /// Grains of a node's host: while patterns are generated, and for the bound in the end.
 pub(crate) const COARSE: usize = 192;
-pub(crate) const FINE: usize = 1500;
+pub(crate) const FINE: usize = 768;
 /// Grains of a device at most; where shares are no multiples of so large a grain they are rounded.
 const MOST_SHARE_GRAINS: u16 = 200;
 const NOTHING: u16 = u16::MAX;

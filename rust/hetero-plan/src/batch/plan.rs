@@ -1,6 +1,7 @@
 //! From a batch to a plan.
 
 use hetero_core::spot::{self, Spot};
+use hetero_core::units::WHOLE_MILLI;
 use hetero_core::{Decision, Error, Fleet, Question, Result, place};
 use serde::Serialize;
 
@@ -36,6 +37,8 @@ pub struct Plan {
     pub gap: f64,
     /// The part of the healthy devices that is allocated once all is placed; `None` without any.
     pub allocated_ratio: Option<f64>,
+    /// No plan allocates more; `None` where that is not known.
+    pub allocated_bound_ratio: Option<f64>,
     /// What the plan costs.
     pub cost: Cost,
     /// Steps of the search.
@@ -80,6 +83,7 @@ fn plan(fleet: &Fleet, batch: &Batch, settings: &Settings, control: &Control<'_>
         bound_source: looked.bound_source,
         gap: looked.bound.saturating_sub(value) as f64 / looked.bound.max(1) as f64,
         allocated_ratio: allocated_ratio(&planned),
+        allocated_bound_ratio: looked.device_bound.and_then(|bound| bound_ratio(fleet, bound)),
         cost: judge.cost(&planned, asked - value, asked),
         steps: looked.steps,
         seconds: ((control.now)() - start).as_secs_f64(),
@@ -146,9 +150,21 @@ fn settle(fleet: &Fleet, batch: &Batch, spots: &mut [Option<Spot>]) -> Fleet {
     planned
 }
 
-fn allocated_ratio(fleet: &Fleet) -> Option<f64> {
+/// The healthy devices and what of them is in use, thousandths of one.
+fn in_use(fleet: &Fleet) -> (u64, u64) {
     let devices = fleet.inventory().devices.iter().zip(&fleet.capacity().free_milli);
     let free: Vec<u64> = devices.filter(|(device, _)| device.is_healthy).map(|(_, &free)| u64::from(free)).collect();
-    let all = free.len() as u64 * 1000;
-    (all > 0).then(|| (all - free.iter().sum::<u64>()) as f64 / all as f64)
+    let all = free.len() as u64 * u64::from(WHOLE_MILLI);
+    (all, all - free.iter().sum::<u64>())
+}
+
+fn allocated_ratio(fleet: &Fleet) -> Option<f64> {
+    let (all, used) = in_use(fleet);
+    (all > 0).then(|| used as f64 / all as f64)
+}
+
+/// What is allocated once so much more is taken.
+fn bound_ratio(fleet: &Fleet, more: u64) -> Option<f64> {
+    let (all, used) = in_use(fleet);
+    (all > 0).then(|| ((used + more) as f64 / all as f64).min(1.0))
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hetero_core::spot::Spot;
 use hetero_core::units::NodeIdx;
-use hetero_core::{Fleet, Result};
+use hetero_core::{Fleet, Request, Result};
 
 use crate::batch::ask::{Batch, Objective, Settings, Solver};
 use crate::batch::columns::columns;
@@ -27,6 +27,8 @@ const ROOMS: f64 = 0.8;
 pub(crate) struct Looked {
     pub(crate) bound: u64,
     pub(crate) bound_source: &'static str,
+    /// No plan takes more of devices, where that is known: thousandths of one.
+    pub(crate) device_bound: Option<u64>,
     pub(crate) steps: u64,
 }
 
@@ -40,7 +42,7 @@ impl Looked {
         };
         let free: u64 = fleet.capacity().free_milli.iter().map(|&milli| u64::from(milli)).sum();
         let bound_source = if of(false) <= free { "demand" } else { "capacity" };
-        Self { bound: of(false).min(free) + of(true), bound_source, steps: 0 }
+        Self { bound: of(false).min(free) + of(true), bound_source, device_bound: None, steps: 0 }
     }
 }
 
@@ -73,6 +75,11 @@ pub(crate) fn look(
         let bound = integer(found.bound).map(|bound| bound + special).filter(|bound| *bound < looked.bound);
         if let Some(bound) = bound {
             looked = Looked { bound, bound_source: "column generation", ..looked };
+        }
+        // Only where a step counts what it takes does the bound tell of devices.
+        let is_plain = |request: &Request| request.choices[0].share_memory_mib.is_none();
+        if special == 0 && batch.requests.iter().all(is_plain) {
+            looked.device_bound = integer(found.device_bound);
         }
         let mut other = rounded(&field, &found);
         fill_all(&field, &mut other, settings.seed);
