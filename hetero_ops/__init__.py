@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hetero_ops.gap.choice import Choice
     from hetero_ops.gap.profile import Profile
     from hetero_ops.gap.requirement import Requirement
+    from hetero_ops.placement.batch import Plan, Step
     from hetero_ops.placement.decision import Decision, Grant, NoFit, Placement
     from hetero_ops.placement.fleet import Fleet
 
@@ -37,9 +38,11 @@ _HOMES = {
     "InvalidRequirement": "errors",
     "NoFit": "placement.decision",
     "Placement": "placement.decision",
+    "Plan": "placement.batch",
     "Profile": "gap.profile",
     "Requirement": "gap.requirement",
     "StalePlacement": "errors",
+    "Step": "placement.batch",
     "UnknownDevice": "errors",
     "UnknownHold": "errors",
 }
@@ -56,9 +59,11 @@ __all__ = [
     "InvalidRequirement",
     "NoFit",
     "Placement",
+    "Plan",
     "Profile",
     "Requirement",
     "StalePlacement",
+    "Step",
     "UnknownDevice",
     "UnknownHold",
 ]

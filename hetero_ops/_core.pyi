@@ -270,6 +270,13 @@ class Fleet:
 
     def set_mix(self, mix: bytes) -> None:
         """Measures fragmentation against another mix from now on."""
+    def place_all(self, requests: list[Request], tasks: bytes, settings: bytes) -> tuple[list[Placement | NoFit], str]:
+        """Plans many steps at once: the decision of each, and the report as JSON. Changes nothing.
+
+        `tasks` is JSON: of each task `request`, its place in `requests`, `priority` and `age_s`.
+        """
+    def simulate_batch(self, trace: bytes, question: bytes) -> str:
+        """Plans the tasks of a trace as one batch, as JSON. Changes nothing."""
     def foreign_models(self) -> list[str]:
         """Models in the fleet that the catalog does not have."""
     def __reduce__(self) -> tuple[Any, ...]: ...

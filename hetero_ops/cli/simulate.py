@@ -11,7 +11,9 @@ import typer
 from hetero_ops.cli import option
 from hetero_ops.cli.output import Format, print_tables, to_json, write
 from hetero_ops.cli.progress import counted
+from hetero_ops.cli.simulate_batch import batch_tables
 from hetero_ops.cli.simulate_table import tables, timed_tables
+from hetero_ops.placement.batch import Search
 from hetero_ops.placement.fleet import Fleet
 from hetero_ops.report.allocation import check_plot, plot_allocation, plot_timed
 from hetero_ops.units import parse_duration
@@ -77,7 +79,13 @@ def simulate(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw allocation: .png, .svg or .pdf. Extra: report.")
     ] = None,
-    threads: Annotated[int | None, typer.Option("--threads", min=1, help="How many; one a core if not given.")] = None,
+    batch: Annotated[
+        list[option.Solver] | None,
+        typer.Option("--batch", help="Plan all tasks at once with this solver, instead. Repeat for several."),
+    ] = None,
+    objective: option.ObjectiveOfPlan = option.Objective.order,
+    time_limit: option.TimeLimit = 10,
+    threads: option.Threads = None,
     form: option.Form = Format.table,
     json: option.Json = False,
     output: option.Output = None,
@@ -91,7 +99,17 @@ def simulate(
         hetero-ops simulate --fleet fleet.yaml --trace tasks.csv --policy aware --against fgd --seed 42 --seed 43 --json
 
         hetero-ops simulate --fleet fleet.yaml --trace tasks.csv --timed --order fifo --order backfill
+
+        hetero-ops simulate --fleet fleet.yaml --trace tasks.csv --batch search --objective allocation --time-limit 30
     """
+    if batch:
+        searches = [Search(solver, objective, time_limit, threads=threads) for solver in dict.fromkeys(batch)]
+        planned = Fleet.load(fleet).simulate_batch(trace, searches, seeds=list(dict.fromkeys(seed)), arrival=arrival)
+        if json or form is Format.json:
+            write(to_json(planned), output)
+        else:
+            print_tables(batch_tables(planned), output)
+        return
     policies, seeds = list(dict.fromkeys(policy)), list(dict.fromkeys(seed))
     try:
         patience_s = parse_duration(patience) // 1000

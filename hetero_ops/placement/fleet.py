@@ -3,7 +3,7 @@
 import functools
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.compile import compile_request
 from hetero_ops.gap.requirement import AnyRequirement, Requirement
 from hetero_ops.inventory.source import FleetSource, read_fleet
+from hetero_ops.placement import batch
 from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
 from hetero_ops.placement.contender import Policy, contenders
 from hetero_ops.placement.limit import compile_limits
@@ -143,6 +144,38 @@ class Fleet:
         if weights is None:
             return self._core.place(request, policy=policy, seed=seed, key=key)
         return self._core.place(request, policy=policy, seed=seed, key=key, weights=json.dumps(dict(weights)).encode())
+
+    def place_all(  # noqa: PLR0913 - a search has many settings, all with defaults
+        self,
+        requests: Iterable[batch.Step | AnyRequirement],
+        *,
+        solver: str = "search",
+        objective: str = "order",
+        time_limit_s: float = 10,
+        steps: int | None = None,
+        weights: Mapping[str, float] | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> batch.Plan:
+        """Plans many steps at once. Changes nothing; docs/batch.md says what a good plan is.
+
+        Args:
+            requests: the steps: requirements, or `Step` with priority and age.
+            solver: `greedy`, `search` or `genetic`.
+            objective: `order` (priority, then age, then allocation) or `allocation` alone.
+            time_limit_s: the best plan so far is taken then; the first one is always finished.
+            steps: the same after so many steps of the search; plans then repeat, whatever the number of threads.
+            weights: of the cost: `alpha` waiting, `beta` unusable capacity, `gamma` power.
+            seed: of all that is drawn.
+            threads: how many; one a core when `None`.
+
+        Raises:
+            InvalidRequirement: a request or a setting cannot be understood.
+            KeyboardInterrupt: Ctrl-C, within a tenth of a second.
+        """
+        _check_seed(seed)
+        search = batch.Search(solver, objective, time_limit_s, steps, seed, threads, weights)
+        return batch.plan(self._core, list(requests), search, self._compile)
 
     def explain(
         self,
@@ -295,6 +328,31 @@ class Fleet:
         )
         report: TimedReport = json.loads(text)
         return report
+
+    def simulate_batch(
+        self,
+        trace: str | os.PathLike[str],
+        searches: Sequence[batch.Search],
+        *,
+        seeds: Sequence[int] = (42,),
+        arrival: float = 1.3,
+    ) -> batch.BatchReport:
+        """Plans the tasks of a trace on this fleet all at once, with each search and seed; the fleet stays as it is.
+
+        Args:
+            trace: as in `simulate`, from which as many tasks come. All are known; their order is their age.
+            searches: how plans are looked for; the seed of each is that of the run.
+            seeds: as in `simulate`.
+            arrival: as in `simulate`.
+
+        Raises:
+            InvalidDocument: as `simulate`.
+            KeyboardInterrupt: as `simulate`.
+        """
+        for seed in seeds:
+            _check_seed(seed)
+        tasks = read_trace(Path(trace), self._catalog)
+        return batch.replay(self._core, tasks, searches, seeds, arrival_milli(arrival))
 
     def overview(self) -> list[OverviewRow]:
         """Devices by pool and kind."""

@@ -167,7 +167,7 @@ impl Fleet {
         holds.filter(move |hold| hold.team.as_deref() == Some(team)).map(|hold| hold.node)
     }
 
-    fn take_next(&mut self, holds: Vec<Hold>) -> Result<HoldId> {
+    pub(crate) fn take_next(&mut self, holds: Vec<Hold>) -> Result<HoldId> {
         let id = HoldId(self.next_hold);
         self.take(id, holds)?;
         self.next_hold += 1;

@@ -41,6 +41,7 @@ pub mod reason;
 pub mod request;
 pub mod score;
 pub mod site;
+pub mod spot;
 pub mod state;
 pub mod topology;
 pub mod units;

@@ -13,6 +13,7 @@
 mod arrival;
 mod aware;
 mod baseline;
+pub mod batch;
 mod contender;
 mod device;
 mod difference;

@@ -6,11 +6,15 @@ use hetero_core::document::FleetDocument;
 use hetero_core::profile::Profiles;
 use hetero_core::score::Weights;
 use hetero_core::{Fleet as Core, HoldId, Policy, Question};
+use hetero_plan::Watch;
+use hetero_plan::batch::Batch;
 use pyo3::prelude::*;
 
+use crate::batch;
 use crate::decision::{Placement, to_python};
 use crate::detached;
 use crate::request::Request;
+use crate::watched::watched;
 
 /// All clusters: built once, changed by small steps, asked many times. Safe to share between threads.
 #[pyclass(frozen, module = "hetero_ops._core")]
@@ -163,6 +167,36 @@ impl Fleet {
             line: None,
         };
         detached(py, || self.write().set_mix(serde_json::from_slice(mix).map_err(refuse)?))
+    }
+
+    /// Plans many steps at once: the decision of each, and the report as JSON. Changes nothing.
+    ///
+    /// `tasks` is JSON: of each task `request`, its place in `requests`, `priority` and `age_s`.
+    #[allow(clippy::needless_pass_by_value)] // Python lists arrive as vectors
+    fn place_all(
+        &self,
+        py: Python<'_>,
+        requests: Vec<Bound<'_, Request>>,
+        tasks: &[u8],
+        settings: &[u8],
+    ) -> PyResult<(Vec<Py<PyAny>>, String)> {
+        let requests = requests.iter().map(|request| request.get().0.clone()).collect();
+        let watch = Watch::default();
+        let (decisions, report) = watched(py, &watch, None, || {
+            let fleet = self.read().clone();
+            batch::plan(&fleet, &Batch { requests, tasks: batch::tasks(tasks)? }, settings, &watch)
+        })?;
+        let decisions = decisions.into_iter().map(|decision| to_python(py, decision)).collect::<PyResult<_>>()?;
+        Ok((decisions, report))
+    }
+
+    /// Plans the tasks of a trace as one batch, as JSON. Changes nothing.
+    fn simulate_batch(&self, py: Python<'_>, trace: &[u8], question: &[u8]) -> PyResult<String> {
+        let watch = Watch::default();
+        watched(py, &watch, None, || {
+            let fleet = self.read().clone();
+            batch::simulate(&fleet, trace, question, &watch)
+        })
     }
 
     /// Models in the fleet that the catalog does not have.

@@ -23,7 +23,7 @@ use crate::{filter, place::Question};
 pub(crate) use part::Part;
 pub(crate) use placing::placement;
 pub(crate) use refusing::{considered, decide};
-pub(crate) use shape::{digested, fits, is_good, settle};
+pub(crate) use shape::{apart, digested, fits, is_good, settle};
 
 /// The best way to serve a choice on several nodes.
 #[derive(Clone, Debug)]

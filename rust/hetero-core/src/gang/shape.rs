@@ -77,7 +77,7 @@ fn is_of_concern(choice: &Choice) -> bool {
 }
 
 /// The choice with where the team's steps run now.
-fn apart(fleet: &Fleet, request: &Request, choice: &Choice) -> Choice {
+pub(crate) fn apart(fleet: &Fleet, request: &Request, choice: &Choice) -> Choice {
     let mut choice = choice.clone();
     if let (Some(spread), Some(team)) = (choice.place.spread, &request.team) {
         choice.place.taken = fleet.nodes_of_team(team).filter_map(|node| fleet.node(node).domains.of(spread)).collect();
