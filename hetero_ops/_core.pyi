@@ -170,6 +170,9 @@ class Fleet:
     def set_limits(self, limits: bytes) -> None:
         """Holds teams to these limits from now on; what is in use counts."""
 
+    def set_measured(self, table: bytes) -> None:
+        """Takes speeds from these measurements from now on, where they have them."""
+
     def set_mix(self, mix: bytes) -> None:
         """Measures fragmentation against another mix from now on."""
     def simulate(self, trace: bytes, policies: list[str], seeds: list[int], arrival_milli: int, threads: int) -> str:

@@ -26,6 +26,7 @@ def place(
     request: option.Request,
     fleet: option.FleetSource,
     mix: option.MixFile = None,
+    measured: option.Measured = None,
     rules: option.Rules = None,
     weights: option.Weights = None,
     policy: option.Policy = "aware",
@@ -48,7 +49,7 @@ def place(
     """
     table = read_weights(weights)
     requirement = read_requirement(request, rules)
-    loaded = Fleet.load(fleet, mix=mix)
+    loaded = Fleet.load(fleet, mix=mix, measured=measured)
     warn(requirement, loaded)
     decision = loaded.place(requirement, policy=policy, seed=seed, weights=table)
     if json or form is PlaceFormat.json:

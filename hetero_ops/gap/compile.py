@@ -70,6 +70,7 @@ def compile_request(requirement: Requirement, catalog: Catalog, foreign_models: 
         core = compile_choice(choice, catalog, foreign_models)
         core |= _of_footprint(requirement, choice)
         core["rejects_unknown_performance"] = requirement.degrade.on_unknown_perf == "reject"
+        core |= _stated({"workload": requirement.workload})
         compiled.append(core)
     request = {"requirement": str(requirement), "choices": compiled, "team": requirement.team}
     return json.dumps(request).encode()

@@ -13,6 +13,7 @@ from hetero_ops.errors import InvalidDocument, InvalidRequirement
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.compile import compile_request
 from hetero_ops.gap.requirement import AnyRequirement, Requirement
+from hetero_ops.gap.throughput import ThroughputTable, read_throughput
 from hetero_ops.inventory.source import FleetSource, read_fleet
 from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
 from hetero_ops.placement.limit import compile_limits
@@ -47,6 +48,7 @@ class Fleet:
         source: str | os.PathLike[str],
         *,
         mix: str | os.PathLike[str] | None = None,
+        measured: str | os.PathLike[str] | None = None,
         catalog: Catalog | None = None,
     ) -> Self:
         """Reads a fleet.
@@ -55,13 +57,17 @@ class Fleet:
             source: a fleet file (YAML or JSON), a directory of them, `-` for standard input, or a node list in the
                 columns of the openb trace (`.csv`).
             mix: a file with the expected workload, instead of the one that the document states.
+            measured: a table of measured throughput; speeds of steps with a `workload` come from it where it has them.
             catalog: where device models are looked up; that of `Catalog.default` when none is given.
 
         Raises:
             InvalidDocument: what is wrong, in which file and line, and what to do.
         """
         catalog = catalog or Catalog.default()
-        return cls.from_source(read_fleet(os.fspath(source), catalog), mix=mix, catalog=catalog)
+        fleet = cls.from_source(read_fleet(os.fspath(source), catalog), mix=mix, catalog=catalog)
+        if measured is not None:
+            fleet.use_measured(read_throughput(Path(measured), catalog))
+        return fleet
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], *, catalog: Catalog | None = None) -> Self:
@@ -95,6 +101,13 @@ class Fleet:
         if mix is not None:
             core.set_mix(read_mix(Path(mix), catalog, fleet._foreign_models))
         return fleet
+
+    def use_measured(self, table: ThroughputTable) -> None:
+        """Takes speeds from measurements from now on, where they have the `workload` of a step and the device.
+
+        The roofline of the catalog stays for the rest. Answers name the source that counted.
+        """
+        self._core.set_measured(json.dumps(table.for_core(self._foreign_models)).encode())
 
     @classmethod
     def from_json(cls, text: bytes) -> Self:

@@ -10,6 +10,7 @@ use crate::document::{FleetDocument, LimitDocument, MixEntry, NodeState};
 use crate::error::{Error, Result};
 use crate::hold::{Hold, HoldId};
 use crate::inventory::{Inventory, Node};
+use crate::measured::{Measured, MeasuredTable};
 use crate::mix::{Mix, MixDocument, default_mix};
 use crate::place::Best;
 use crate::profile::Profiles;
@@ -31,6 +32,7 @@ pub struct Fleet {
     inventory: Inventory,
     capacity: Capacity,
     quotas: Quotas,
+    measured: Measured,
     mix: Mix,
     scarcity: Scarcity,
     states: StateTable,
@@ -51,6 +53,8 @@ struct Snapshot {
     mix: MixDocument,
     #[serde(default)]
     limits: Vec<Limit>,
+    #[serde(default)]
+    measured: MeasuredTable,
     holds: Vec<HoldSnapshot>,
     next_hold: u64,
 }
@@ -81,6 +85,7 @@ impl Fleet {
             inventory,
             capacity,
             quotas: Quotas::default(),
+            measured: Measured::default(),
             mix,
             scarcity: Scarcity::default(),
             states: StateTable::default(),
@@ -103,6 +108,7 @@ impl Fleet {
         let mut fleet = Self::new(snapshot.document, snapshot.profiles)?;
         fleet.set_mix(snapshot.mix)?;
         fleet.set_limits(snapshot.limits);
+        fleet.set_measured(snapshot.measured)?;
         for held in snapshot.holds {
             let hold =
                 fleet.find_hold(&held).ok_or_else(|| refuse(format!("hold {} names what is not there", held.hold)))?;
@@ -133,6 +139,7 @@ impl Fleet {
             profiles: self.profiles.clone(),
             mix: self.mix.document.clone(),
             limits: self.quotas.limits().to_vec(),
+            measured: self.measured.table().clone(),
             holds: holds.collect(),
             next_hold: self.next_hold,
         };
@@ -155,6 +162,13 @@ impl Fleet {
         let holds = self.inventory.team_holds.iter().chain(self.holds.values());
         holds.for_each(|hold| quotas.take(hold, &self.inventory));
         self.quotas = quotas;
+    }
+
+    /// Takes speeds from these measurements from now on, where they have them.
+    pub fn set_measured(&mut self, table: MeasuredTable) -> Result<()> {
+        self.measured = Measured::new(table)?;
+        self.memory.clear();
+        Ok(())
     }
 
     /// Measures fragmentation against another mix from now on.
@@ -323,6 +337,11 @@ impl Fleet {
     /// The limits of teams, and what they use.
     pub fn quotas(&self) -> &Quotas {
         &self.quotas
+    }
+
+    /// What was measured.
+    pub fn measured(&self) -> &Measured {
+        &self.measured
     }
 
     /// The mix in use.

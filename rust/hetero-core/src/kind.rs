@@ -3,6 +3,7 @@
 use crate::digest::{Digest, Hasher};
 use crate::document::DeviceGroup;
 use crate::error::{Error, Result};
+use crate::measured::Model;
 use crate::profile::{Class, Partition, Profile, Profiles};
 use crate::request::{Choice, Path};
 use crate::units::{WHOLE_MILLI, nominal_mib};
@@ -107,6 +108,12 @@ impl Kind {
     /// The rate that a dense kernel reaches, TFLOPS: peak times the measured (else assumed) efficiency.
     pub fn achieved_tflops(&self, precision: &str) -> Option<f64> {
         Some(self.tflops(precision)? * self.profile.as_ref()?.efficiency_in(precision))
+    }
+
+    /// What a table of measurements knows it as; a partition was not measured.
+    pub fn measured_as(&self) -> Option<Model<'_>> {
+        let whole = Model { sku: self.sku.as_deref(), name: self.model.as_deref() };
+        self.partition.is_none().then_some(whole)
     }
 
     /// Part of a device that it is, thousandths, by compute; the whole where that is unknown.

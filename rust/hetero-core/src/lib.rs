@@ -27,6 +27,7 @@ pub mod inventory;
 mod islands;
 pub mod kind;
 mod low_score;
+pub mod measured;
 pub mod mix;
 pub mod nearest;
 pub mod overview;

@@ -360,5 +360,6 @@ fn trace_id(fleet: &Fleet, request: &Request, question: &Question) -> String {
         .text(question.policy.word())
         .number(question.seed)
         .text(&question.key);
-    hex(fleet.quotas().digested(request.team.as_deref(), digest).finish())
+    let digest = fleet.quotas().digested(request.team.as_deref(), digest);
+    hex(fleet.measured().digested(request, digest).finish())
 }

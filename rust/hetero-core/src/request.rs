@@ -188,6 +188,9 @@ pub struct Choice {
     /// Memory bandwidth beyond which more is no gain to the step, decimal MB/s. Scored only.
     #[serde(default)]
     pub bandwidth_need_mbps: Option<u64>,
+    /// Key under which its throughput was measured.
+    #[serde(default)]
+    pub workload: Option<String>,
 }
 
 impl Choice {

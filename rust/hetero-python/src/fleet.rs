@@ -156,6 +156,16 @@ impl Fleet {
         })
     }
 
+    /// Takes speeds from these measurements from now on, where they have them.
+    fn set_measured(&self, py: Python<'_>, table: &[u8]) -> PyResult<()> {
+        let refuse = |e: serde_json::Error| hetero_core::Error::InvalidDocument {
+            message: format!("measurements: {e}"),
+            path: String::new(),
+            line: None,
+        };
+        detached(py, || self.write().set_measured(serde_json::from_slice(table).map_err(refuse)?))
+    }
+
     /// Measures fragmentation against another mix from now on.
     fn set_mix(&self, py: Python<'_>, mix: &[u8]) -> PyResult<()> {
         let refuse = |e: serde_json::Error| hetero_core::Error::InvalidDocument {

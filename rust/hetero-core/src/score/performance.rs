@@ -19,9 +19,23 @@ const OPAQUE_VALUE: f64 = 0.5;
 pub fn value(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, policy: Policy) -> f64 {
     let Some(kind) = kind_of(fleet, candidate) else { return 1.0 };
     match policy {
-        Policy::Aware => up_to_need(kind, choice),
+        Policy::Aware => measured(fleet, choice, kind).unwrap_or_else(|| up_to_need(kind, choice)),
         Policy::Classic => affinity::value(kind, choice, policy) / 100.0,
     }
+}
+
+/// Of a step that states a need and was measured on such devices: what it reaches over the most that any model reaches.
+fn measured(fleet: &Fleet, choice: &Choice, kind: &Kind) -> Option<f64> {
+    if choice.workload.is_none() || !states_need(choice) {
+        return None;
+    }
+    let most = fleet.measured().most(choice).filter(|&most| most > 0.0)?;
+    Some(fleet.measured().of_choice(choice, kind.measured_as()?)?.throughput / most)
+}
+
+fn states_need(choice: &Choice) -> bool {
+    let compute = choice.compute_need_tflops.or(choice.compute_floor_tflops);
+    compute.is_some() || choice.bandwidth_need_mbps.is_some()
 }
 
 /// 1 when the step states no need or the needs are met; below that the squashed rate relative to the squashed need, of
@@ -53,8 +67,15 @@ pub(crate) fn why(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, poli
     match (policy, kind_of(fleet, candidate)) {
         (Policy::Classic, None) => "no device asked".to_owned(),
         (Policy::Classic, Some(kind)) => affinity::summary(kind, choice, policy),
+        (Policy::Aware, Some(kind)) if measured(fleet, choice, kind).is_some() => {
+            format!("measured against the fastest at {}, {}", asked_workload(choice), fleet.measured().source())
+        }
         (Policy::Aware, _) => needed(choice),
     }
+}
+
+fn asked_workload(choice: &Choice) -> &str {
+    choice.workload.as_deref().unwrap_or_default()
 }
 
 fn needed(choice: &Choice) -> String {
@@ -73,17 +94,29 @@ fn kind_of<'a>(fleet: &'a Fleet, candidate: Candidate<'_>) -> Option<&'a Kind> {
 
 /// Speed of a granted choice relative to the first one; see [`ratio`].
 pub(crate) fn relative(fleet: &Fleet, first: &Choice, granted: &Choice, candidate: Candidate<'_>) -> Performance {
-    let ratio = kind_of(fleet, candidate).and_then(|kind| ratio(fleet.profiles(), first, granted, kind));
-    let source = if ratio.is_some() { "roofline" } else { "unknown" };
-    Performance { ratio: ratio.map(round), source: source.to_owned() }
+    match kind_of(fleet, candidate).and_then(|kind| ratio(fleet, first, granted, kind)) {
+        Some((ratio, source)) => Performance { ratio: Some(round(ratio)), source },
+        None => Performance { ratio: None, source: "unknown".to_owned() },
+    }
 }
 
-/// Speed of a choice on a kind of device, relative to the first choice, by the compute roof: count x peak x efficiency.
+/// Speed of a choice on a kind of device, relative to the first choice, and where it comes from: measured, else the
+/// compute roof.
+pub(crate) fn ratio(fleet: &Fleet, first: &Choice, granted: &Choice, kind: &Kind) -> Option<(f64, String)> {
+    let measured = kind.measured_as().and_then(|model| fleet.measured().ratio(first, granted, model));
+    if let Some((ratio, scaled_from)) = measured {
+        let scaled = scaled_from.map_or(String::new(), |devices| format!(", in proportion to {devices} measured"));
+        return Some((ratio, format!("{}{scaled}", fleet.measured().source())));
+    }
+    Some((roofline(fleet.profiles(), first, granted, kind)?, "roofline".to_owned()))
+}
+
+/// By the compute roof: count x peak x efficiency.
 ///
 /// The yardstick is the fastest model or partition that the first choice names. Each choice runs in its own precision,
 /// the first one that it asks: that is what quantizing gains. A choice that asks none runs in bf16, else fp16. Unknown
 /// stays unknown, and the rates of an opaque device tell nothing.
-pub(crate) fn ratio(profiles: &Profiles, first: &Choice, granted: &Choice, kind: &Kind) -> Option<f64> {
+fn roofline(profiles: &Profiles, first: &Choice, granted: &Choice, kind: &Kind) -> Option<f64> {
     if kind.is_opaque() {
         return None;
     }
