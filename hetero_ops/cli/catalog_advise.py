@@ -28,7 +28,6 @@ class AskedGoal(StrEnum):
     domestic = "domestic"
 
 
-
 def advise(
     workload: Annotated[
         str, typer.Argument(metavar="WORKLOAD", help="A workload of the table, or training:13B, inference:7B, edge...")

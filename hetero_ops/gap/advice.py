@@ -138,7 +138,7 @@ def _of_table(
             if row.workload == workload and (best is None or _likelier(row) < _likelier(best)):
                 fewest[sku] = row
     source = f"table {measured.source}"
-    found = [
+    found: list[_Found] = [
         (sku, row.devices, row.per_second / row.devices, "work/s", source, prices.get(sku), None)
         for sku, row in fewest.items()
     ]
@@ -160,7 +160,7 @@ def _of_rules(
     kind, billions, goal = asked
     rule = next(rule for rule in Rule.builtin() if rule.holds(kind, billions, goal))
     meant = dict.fromkeys(profile for name in rule.names for profile in catalog.resolve(name))
-    found = []
+    found: list[_Found] = []
     for profile in meant:
         figure, unit = _roof(profile, kind)
         least = _least_devices(profile, kind, billions)

@@ -1,7 +1,7 @@
 """Measured throughput by workload and device, from a table of a site or of a publication.
 
 A table is a CSV with a line of column names, or YAML or JSON with a list `rows`, each with `workload`, `device` (a name
-such as `V100`), `devices` (how many ran together; 1 when not said), `precision` (where it is known) and `throughput`, in
+such as `V100`), `devices` (how many ran together; 1 when not said), `precision` (where it is known) and `throughput` in
 whatever unit the workload counts. The columns of Gavel's table are understood too: `model`, `steps_per_second` and
 `placement`, of which only `consolidated` rows, all devices in one server, are read.
 """

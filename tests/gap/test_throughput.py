@@ -70,9 +70,7 @@ def test_a_missing_table_is_refused(tmp_path: Path) -> None:
 @pytest.mark.skipif(not GAVEL.exists(), reason=f"no {GAVEL}")
 def test_gavels_table_says_what_its_source_says_of_it() -> None:
     table = read_throughput(GAVEL, CATALOG)
-    one = {
-        (row.workload, row.device): row.per_second for row in table.rows if row.devices == 1 and row.device != "k80"
-    }
+    one = {(row.workload, row.device): row.per_second for row in table.rows if row.devices == 1 and row.device != "k80"}
     ratios = [rate / one[workload, "p100"] for (workload, device), rate in one.items() if device == "v100"]
     assert (len(ratios), round(min(ratios), 2), round(max(ratios), 2)) == (26, 0.43, 1.84)
     assert sum(ratio < 1 for ratio in ratios) == 8

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from hetero_ops import Fleet, NoFit, Placement
-from hetero_ops.placement.report import Term
 
 TABLE = "workload,device,devices,throughput\nresnet,V100,1,4.3\nresnet,P100,1,10\nresnet,P100,4,32\nresnet,T4,1,0\n"
 
@@ -74,7 +73,7 @@ def test_a_device_on_which_it_did_not_run_is_refused(fleet: Fleet) -> None:
 
 def test_of_equal_devices_the_measured_faster_one_is_scored_higher(fleet: Fleet) -> None:
     explained = fleet.explain({"accelerators": "gpu:1 kind=training", "workload": "resnet"})
-    terms: dict[str, Term] = {}
+    terms: dict[str, Any] = {}
     for candidate in explained["choices"][0]["candidates"]:
         terms[candidate["node"]] = next(term for term in candidate["terms"] if term["name"] == "performance")
     assert {node: term["value"] for node, term in terms.items()} == {"a": 0.43, "b": 1.0}
