@@ -14,7 +14,9 @@ from typing import Literal, Self, get_args
 from hetero_ops.errors import InvalidRequirement
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.profile import Profile
+from hetero_ops.gap.rates import RATE_COLUMNS
 from hetero_ops.gap.throughput import Throughput, ThroughputTable
+from hetero_ops.gap.words import PrecisionWord
 from hetero_ops.units import quoted
 
 Work = Literal["training", "inference", "preprocess", "edge"]
@@ -26,6 +28,8 @@ _FORM = re.compile(r"(?P<kind>[a-z]+)(?:[: ](?P<size>[0-9]+(?:\.[0-9]+)?)b)?", r
 # Bytes a parameter: weights in bf16; for training with gradients and the mixed-precision Adam optimizer beside them
 # (Rajbhandari et al., ZeRO, SC 2020, section 3.1), activations not counted.
 _BYTES = {"inference": 2, "training": 16}
+# Precisions that such work computes in, the likeliest first.
+_COMPUTED: tuple[PrecisionWord, ...] = ("bf16", "fp16", "int8")
 _MIB_PER_BILLION_BYTES = 1e9 / 2**20
 
 
@@ -176,8 +180,9 @@ def _roof(profile: Profile, kind: Work) -> tuple[float | None, str]:
     """What bounds such work: memory bandwidth for inference, the rate of matrix units for anything else."""
     if kind == "inference":
         return (None if profile.bandwidth_mbps is None else profile.bandwidth_mbps / 1000), "GB/s"
-    rate = profile.achieved_tflops("bf16") or profile.achieved_tflops("fp16") or profile.achieved_tflops("int8")
-    return (None if rate is None else round(rate, 1)), "TFLOPS"
+    rates = ((word, profile.achieved_tflops(word)) for word in _COMPUTED)
+    word, rate = next(((word, rate) for word, rate in rates if rate), (_COMPUTED[0], None))
+    return (None if rate is None else round(rate, 1)), RATE_COLUMNS[word]
 
 
 def _least_devices(profile: Profile, kind: Work, billions: float | None) -> int | None:

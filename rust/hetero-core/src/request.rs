@@ -189,7 +189,7 @@ pub struct Choice {
     #[serde(default)]
     pub bandwidth_need_mbps: Option<u64>,
     /// Key under which its throughput was measured.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
 }
 
