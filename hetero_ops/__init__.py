@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hetero_ops.gap.choice import Choice
     from hetero_ops.gap.profile import Profile
     from hetero_ops.gap.requirement import Requirement
+    from hetero_ops.inventory.reading import Reading
     from hetero_ops.placement.decision import Decision, Grant, NoFit, Placement
     from hetero_ops.placement.fleet import Fleet
 
@@ -38,6 +39,7 @@ _HOMES = {
     "NoFit": "placement.decision",
     "Placement": "placement.decision",
     "Profile": "gap.profile",
+    "Reading": "inventory.reading",
     "Requirement": "gap.requirement",
     "StalePlacement": "errors",
     "UnknownDevice": "errors",
@@ -57,6 +59,7 @@ __all__ = [
     "NoFit",
     "Placement",
     "Profile",
+    "Reading",
     "Requirement",
     "StalePlacement",
     "UnknownDevice",

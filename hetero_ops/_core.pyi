@@ -173,6 +173,12 @@ class Fleet:
     def set_measured(self, table: bytes) -> None:
         """Takes speeds from these measurements from now on, where they have them."""
 
+    def observe(self, readings: bytes) -> None:
+        """Takes readings of devices into account from now on, as JSON, all or none."""
+
+    def readings(self) -> str:
+        """The last readings that still tell something, as JSON."""
+
     def set_mix(self, mix: bytes) -> None:
         """Measures fragmentation against another mix from now on."""
     def simulate(self, trace: bytes, policies: list[str], seeds: list[int], arrival_milli: int, threads: int) -> str:

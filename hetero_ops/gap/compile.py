@@ -124,6 +124,7 @@ def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[st
                 "is_confidential": choice.is_confidential,
                 "one_numa_node": choice.numa == "require",
                 "power_ceiling_mw": None if choice.may_cap_power else choice.power_ceiling_mw,
+                "may_cap_power": choice.may_cap_power,
                 "cost_ceiling_milli": choice.cost_ceiling_milli,
                 "performance_floor_milli": choice.performance_floor_milli,
                 "driver_floor": _version(choice.driver_floor),

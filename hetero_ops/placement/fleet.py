@@ -3,7 +3,7 @@
 import functools
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.compile import compile_request
 from hetero_ops.gap.requirement import AnyRequirement, Requirement
 from hetero_ops.gap.throughput import ThroughputTable, read_throughput
+from hetero_ops.inventory.reading import Reading
 from hetero_ops.inventory.source import FleetSource, read_fleet
 from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
 from hetero_ops.placement.limit import compile_limits
@@ -108,6 +109,21 @@ class Fleet:
         The roofline of the catalog stays for the rest. Answers name the source that counted.
         """
         self._core.set_measured(json.dumps(table.for_core(self._foreign_models)).encode())
+
+    def observe(self, readings: Iterable[Reading]) -> None:
+        """Takes readings of devices into account from now on: all of them, or none when one is wrong.
+
+        A reading replaces the last one of its device. It counts until a step comes or goes there; from then on the device
+        is estimated again, by its TDP, until it is read anew. Decisions use the power; the rest is kept for reports.
+
+        Raises:
+            InvalidDocument: a node or device is not there, or a figure is none; the path says which reading.
+        """
+        self._core.observe(json.dumps([reading.for_core() for reading in readings]).encode())
+
+    def readings(self) -> list[Reading]:
+        """The last readings that still tell something, by cluster, node and device."""
+        return [Reading(**reading) for reading in json.loads(self._core.readings())]
 
     @classmethod
     def from_json(cls, text: bytes) -> Self:

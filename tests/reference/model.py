@@ -29,6 +29,8 @@ class Device:
     resource_keys: frozenset[str]
     island: int | None = None
     free: int = WHOLE
+    read_mw: int | None = None
+    free_when_read: int | None = None
 
     @property
     def kind(self) -> tuple[object, ...]:
@@ -59,6 +61,8 @@ class Node:
     rdma: frozenset[str] = frozenset()
     prices_milli: dict[str, int] = field(default_factory=dict)
     power_budget_mw: int | None = None
+    rack_budget_mw: int | None = None
+    rack_nodes: list["Node"] = field(default_factory=list)
 
     def free_shares(self) -> dict[int, int]:
         """Free share by device id."""

@@ -6,9 +6,10 @@ from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
+from tests.reference import power
 from tests.reference.affinity import affinity
 from tests.reference.device_fit import Misfit
-from tests.reference.filtering import is_within_quota, misfit_of_node, misfit_on_node
+from tests.reference.filtering import misfit_now, misfit_of_node, misfit_on_node
 from tests.reference.fragmentation import Mix
 from tests.reference.model import JSON, WHOLE, Answer, Device, Fleet, Node, Reason, TeamUse, share_of
 from tests.reference.quota import misfit_of_team
@@ -38,7 +39,8 @@ _POWER_PENALTY = 20
 def place(fleet: Fleet, choices: Sequence[JSON], mix: Mix, policy: str = "aware", team: str | None = None) -> Answer:
     """Places the choices in their order, or says why not."""
     reasons: set[Reason] = set()
-    for index, written in enumerate(choices):
+    capped = {"may_cap_power": True} if policy == "classic" else {}  # points instead of a refusal
+    for index, written in enumerate(choice | capped for choice in choices):
         question = Question(mix, policy, team, choices[0] if index else None)
         asked = next(_counted(fleet, written, question))
         choice = _with_verdicts(fleet, asked, question)
@@ -96,7 +98,7 @@ def _emptied(fleet: Fleet) -> Fleet:
     for node in empty.nodes:
         node.state, node.free_cpu_milli, node.free_memory_mib = "active", node.cpu_milli, node.memory_mib
         for device in node.devices:
-            device.is_healthy, device.free = True, WHOLE
+            device.is_healthy, device.free, device.read_mw = True, WHOLE, None
     return empty
 
 
@@ -118,7 +120,7 @@ def _sets(node: Node, choice: JSON) -> Iterator[tuple[Device, ...]]:
     """Every set of the asked number of usable devices, of one kind, and in one island where a link is asked."""
     free = [device for device in node.devices if device.free >= share_of(choice, device.nominal_mib)]
     fit = [device for device in free if misfit_on_node(node, device, choice) is None]
-    usable = [device for device in fit if is_within_quota(device, choice)]
+    usable = [device for device in fit if misfit_now(node, device, choice) is None]
     for chosen in combinations(usable, choice["count"]):
         islands = {device.island for device in chosen}
         is_split = choice["link"] and choice["count"] > 1 and (len(islands) > 1 or None in islands)
@@ -132,30 +134,21 @@ def _is_allowed(node: Node, chosen: Sequence[Device], choice: JSON) -> bool:
     is_apart = choice.get("one_numa_node") and (len(numa) > 1 or None in numa)
     is_opaque = any(device.profile.get("is_opaque") for device in chosen)
     all_of_it = sum(device.kind == chosen[0].kind for device in node.devices) if is_opaque else len(chosen)
-    return not is_apart and len(chosen) == all_of_it
+    return not is_apart and len(chosen) == all_of_it and power.is_within(node, chosen, choice)
 
 
 def score(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, policy: str) -> Fraction:
-    """0..=100. `aware`: the filter has seen to every need, and there are no power readings; those two terms are 1."""
-    values = {"performance": Fraction(1), "power": Fraction(1), "fragmentation": _rest(node, chosen, choice, worth)}
-    penalty = 0
+    """0..=100. `aware`: the filter has seen to every need, so the performance is 1."""
+    values = {"performance": Fraction(1), "fragmentation": _rest(node, chosen, choice, worth)}
+    values["power"], is_missing = power.value(node, chosen, policy)
+    penalty = _POWER_PENALTY if is_missing and policy == "classic" else 0
     if policy == "classic" and chosen:
         values["performance"] = affinity(chosen[0], choice, policy) / 100
-        if is_out_of_power(node, chosen):
-            values["power"], penalty = Fraction(0), _POWER_PENALTY
     if len(chosen) > 1:
         values["topology"] = _nearness(chosen)
     weight = sum(WEIGHTS[term] for term in values)
     points = sum((value * WEIGHTS[term] for term, value in values.items()), Fraction(0)) * 100 / weight
     return min(max(points - penalty, Fraction(0)), Fraction(100))
-
-
-def is_out_of_power(node: Node, chosen: Sequence[Device]) -> bool:
-    """Whether the devices in use and the chosen may draw more than the node has; not known is no."""
-    counted = [device for device in node.devices if device in chosen or (device.is_healthy and device.free < WHOLE)]
-    draws = [None if device.partition else device.profile.get("tdp_mw") for device in counted]
-    known = [draw for draw in draws if draw is not None]
-    return node.power_budget_mw is not None and len(known) == len(draws) and sum(known) > node.power_budget_mw
 
 
 def _nearness(chosen: Sequence[Device]) -> Fraction:

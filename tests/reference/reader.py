@@ -1,8 +1,10 @@
 """From a fleet document to the objects of the reference."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 
 from hetero_ops.gap.catalog import Catalog
+from hetero_ops.inventory.reading import Reading
 from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, TeamUse, nominal_size
 
 _NOT_SCALE_UP = ({"pcie", "none", "upi"}, {"bridge", "pcie-tree", "none"})
@@ -16,7 +18,21 @@ def read_fleet(document: JSON, catalog: Catalog) -> Fleet:
     for node, (_, written) in zip(fleet.nodes, named, strict=True):
         for used in written.get("used", []):
             fleet.team_uses += _team_uses(node, used)
+    for cluster in clusters:
+        for rack in cluster.get("racks", []):
+            inside = [n for n in fleet.nodes if n.cluster == cluster["name"] and n.labels.get("rack") == rack["name"]]
+            for node in inside:
+                node.rack_budget_mw, node.rack_nodes = rack["power_budget_mw"], inside
     return fleet
+
+
+def read_readings(fleet: Fleet, readings: Iterable[Reading]) -> None:
+    """What was read of devices."""
+    for reading in readings:
+        for node in fleet.nodes:
+            for device in node.devices:
+                if (node.cluster, node.name, device.id) == (reading.cluster, reading.node, reading.device):
+                    device.read_mw, device.free_when_read = reading.power_mw, device.free
 
 
 def _team_uses(node: Node, used: JSON) -> list[TeamUse]:

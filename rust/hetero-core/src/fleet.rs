@@ -13,9 +13,11 @@ use crate::inventory::{Inventory, Node};
 use crate::measured::{Measured, MeasuredTable};
 use crate::mix::{Mix, MixDocument, default_mix};
 use crate::place::Best;
+use crate::power::Draws;
 use crate::profile::Profiles;
 use crate::quota::{Limit, Quotas};
 use crate::ranking::Memory;
+use crate::reading::{Kept, Reading, Readings, located};
 use crate::request::Choice;
 use crate::state::StateTable;
 use crate::units::NodeIdx;
@@ -33,6 +35,8 @@ pub struct Fleet {
     capacity: Capacity,
     quotas: Quotas,
     measured: Measured,
+    readings: Readings,
+    draws: Draws,
     mix: Mix,
     scarcity: Scarcity,
     states: StateTable,
@@ -55,6 +59,8 @@ struct Snapshot {
     limits: Vec<Limit>,
     #[serde(default)]
     measured: MeasuredTable,
+    #[serde(default)]
+    readings: Vec<Reading>,
     holds: Vec<HoldSnapshot>,
     next_hold: u64,
 }
@@ -86,6 +92,8 @@ impl Fleet {
             capacity,
             quotas: Quotas::default(),
             measured: Measured::default(),
+            readings: Readings::default(),
+            draws: Draws::default(),
             mix,
             scarcity: Scarcity::default(),
             states: StateTable::default(),
@@ -115,6 +123,7 @@ impl Fleet {
             fleet.take(held.hold, hold, &held.node)?;
         }
         fleet.next_hold = snapshot.next_hold;
+        fleet.observe(snapshot.readings)?;
         Ok(fleet)
     }
 
@@ -140,6 +149,7 @@ impl Fleet {
             mix: self.mix.document.clone(),
             limits: self.quotas.limits().to_vec(),
             measured: self.measured.table().clone(),
+            readings: self.readings(),
             holds: holds.collect(),
             next_hold: self.next_hold,
         };
@@ -171,6 +181,25 @@ impl Fleet {
         Ok(())
     }
 
+    /// Takes readings into account from now on, all or none; one of a device replaces the last one of it.
+    pub fn observe(&mut self, readings: Vec<Reading>) -> Result<()> {
+        for (node, at, reading) in located(self, readings)? {
+            self.node_changes(node);
+            let cluster = Some(self.node(node).cluster.clone());
+            let kept = Kept { free_milli: self.capacity.free_milli[at], reading: Reading { cluster, ..reading } };
+            self.readings.insert(at, kept);
+            self.node_changed(node);
+        }
+        self.readings.sort_unstable_keys();
+        Ok(())
+    }
+
+    /// The last readings, in the order of clusters, nodes and devices. Those that steps outdated are left out.
+    pub fn readings(&self) -> Vec<Reading> {
+        let kept = self.readings.iter().filter(|(at, kept)| kept.free_milli == self.capacity.free_milli[**at]);
+        kept.map(|(_, kept)| kept.reading.clone()).collect()
+    }
+
     /// Measures fragmentation against another mix from now on.
     pub fn set_mix(&mut self, mix: MixDocument) -> Result<()> {
         self.mix = Mix::new(mix, &self.inventory)?;
@@ -185,6 +214,7 @@ impl Fleet {
         empty.inventory.devices.iter_mut().for_each(|device| device.is_healthy = true);
         empty.inventory.team_holds.clear();
         empty.holds.clear();
+        empty.readings.clear();
         empty.capacity = empty.inventory.whole_capacity();
         empty.set_limits(self.quotas.limits().to_vec());
         empty.rebuild_states();
@@ -263,6 +293,7 @@ impl Fleet {
     fn rebuild_states(&mut self) {
         self.states = StateTable::default();
         self.memory.clear();
+        self.draws = Draws::of(&self.inventory, &self.capacity.free_milli, &self.readings);
         self.digest = 0;
         let mut scarcity = Scarcity::new(&self.mix.demand);
         for node in (0..self.inventory.nodes.len()).map(NodeIdx::new) {
@@ -278,7 +309,9 @@ impl Fleet {
 
     /// Takes a node out of all sums; [`Fleet::node_changed`] puts it back as it then is.
     fn node_changes(&mut self, node: NodeIdx) {
-        self.digest = self.digest.wrapping_sub(self.named_digest(node));
+        for near in self.in_rack(node) {
+            self.digest = self.digest.wrapping_sub(self.named_digest(near));
+        }
         if self.node(node).state == NodeState::Active {
             let free = self.free(node);
             self.scarcity.remove(&free, &self.mix.demand);
@@ -286,13 +319,21 @@ impl Fleet {
     }
 
     fn node_changed(&mut self, node: NodeIdx) {
-        self.update_state(node);
-        self.digest = self.digest.wrapping_add(self.named_digest(node));
+        self.draws.update(&self.inventory, &self.capacity.free_milli, &self.readings, node);
+        for near in self.in_rack(node) {
+            self.update_state(near);
+            self.digest = self.digest.wrapping_add(self.named_digest(near));
+        }
         if self.node(node).state == NodeState::Active {
             let free = self.free(node);
             self.scarcity.add(&free, &self.mix.demand);
         }
         self.scarcity.settle(&self.mix.demand);
+    }
+
+    /// The nodes whose state changes with that of a node: those that share a power budget with it, and itself.
+    fn in_rack(&self, node: NodeIdx) -> Vec<NodeIdx> {
+        self.node(node).rack.map_or_else(|| vec![node], |rack| self.inventory.racks[rack].nodes.clone())
     }
 
     fn update_state(&mut self, at: NodeIdx) {
@@ -303,7 +344,18 @@ impl Fleet {
         for &milli in free {
             hasher = hasher.number(u64::from(milli));
         }
-        let state = hasher.maybe(cpu).maybe(self.capacity.free_memory_mib[at.at()]).finish();
+        let mut hasher = hasher.maybe(cpu).maybe(self.capacity.free_memory_mib[at.at()]);
+        if let Some(rack) = node.rack {
+            let budget = self.inventory.racks[rack].power_budget_mw;
+            hasher = hasher.text("rack").number(budget).maybe(self.draws.of_rack(rack));
+        }
+        let read = node.devices.clone().enumerate().filter(|_| !self.readings.is_empty());
+        for (offset, device) in read {
+            if let Some(kept) = self.readings.get(&device).filter(|kept| kept.free_milli == free[offset]) {
+                hasher = hasher.text("reading").number(offset as u64).maybe(kept.reading.power_mw);
+            }
+        }
+        let state = hasher.finish();
         self.states.set(at, state);
     }
 
@@ -342,6 +394,14 @@ impl Fleet {
     /// What was measured.
     pub fn measured(&self) -> &Measured {
         &self.measured
+    }
+
+    pub(crate) fn kept_readings(&self) -> &Readings {
+        &self.readings
+    }
+
+    pub(crate) fn draws(&self) -> &Draws {
+        &self.draws
     }
 
     /// The mix in use.

@@ -102,13 +102,7 @@ impl Measured {
     /// What `devices` of a model reach at a workload in a precision, `None` being a row that tells no precision.
     ///
     /// So many devices as were measured together; else the most that were, fewer than asked, in proportion.
-    pub fn reached(
-        &self,
-        workload: &str,
-        model: Model<'_>,
-        devices: u32,
-        precision: Option<&str>,
-    ) -> Option<Reached> {
+    pub fn reached(&self, workload: &str, model: Model<'_>, devices: u32, precision: Option<&str>) -> Option<Reached> {
         let is_of = |row: &MeasuredRow| match model.sku {
             Some(sku) => row.skus.iter().any(|known| known == sku),
             None => model.name.is_some_and(|name| row.models.iter().any(|known| known == name)),

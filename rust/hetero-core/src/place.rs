@@ -13,8 +13,9 @@ use crate::fleet::Fleet;
 use crate::low_score::sift;
 use crate::nearest::{fits, nearest};
 use crate::pack::for_each_option;
+use crate::power;
 use crate::ranking::{Asker, Outlook};
-use crate::reason::{gather, refusals};
+use crate::reason::{gather, refusals, usable_kinds};
 use crate::request::{Choice, Request};
 use crate::score::{Before, Candidate, Policy, Values, Weights, penalties, performance, round, values};
 use crate::units::{NodeIdx, share_of};
@@ -146,9 +147,9 @@ pub(crate) fn largest_that_fits<'a>(
     index: usize,
     question: &Question,
 ) -> Cow<'a, Choice> {
-    let choice = &request.choices[index];
+    let choice = question.policy.judged(&request.choices[index]);
     let Some(ceiling) = choice.count_ceiling else {
-        return Cow::Borrowed(choice);
+        return choice;
     };
     let is_good = |tried: &Choice| {
         let best = || best_of_fleet(fleet, request, index, tried, question);
@@ -246,7 +247,7 @@ fn for_each_candidate(
     mut each: impl FnMut(&[usize], Values, u64),
 ) {
     let (inventory, capacity) = (fleet.inventory(), fleet.capacity());
-    let fit = filter::on_node(inventory, fleet.node(node), choice, fit);
+    let fit = usable_kinds(fleet, node, choice, fit);
     let view = View {
         free_milli: |at| capacity.free_milli[at],
         cpu_milli: capacity.free_cpu_milli[node.at()],
@@ -260,6 +261,9 @@ fn for_each_candidate(
     let mut consider = |devices: &[usize]| {
         if choice.one_numa_node && !is_on_one_numa_node(fleet, devices) {
             return;
+        }
+        if !power::is_within(fleet, choice, Candidate { node, devices }) {
+            return; // another device of the node draws less
         }
         let idle_milli = before.total_milli() - devices.iter().map(|&at| u64::from(share(at))).sum::<u64>();
         each(devices, values(fleet, choice, Candidate { node, devices }, &before, question.policy), idle_milli);

@@ -158,6 +158,9 @@ pub struct Choice {
     /// Most board power of the chosen devices.
     #[serde(default)]
     pub power_ceiling_mw: Option<u64>,
+    /// Whether it runs with its devices capped where power is short.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_cap_power: bool,
     /// Most price of the chosen devices, thousandths per hour.
     #[serde(default)]
     pub cost_ceiling_milli: Option<u64>,

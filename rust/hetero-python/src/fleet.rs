@@ -37,6 +37,15 @@ fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("reports have string keys and finite numbers only")
 }
 
+/// Reads a JSON argument; `what` names it in the message.
+fn parsed<T: serde::de::DeserializeOwned>(what: &str, text: &[u8]) -> hetero_core::Result<T> {
+    serde_json::from_slice(text).map_err(|e| hetero_core::Error::InvalidDocument {
+        message: format!("{what}: {e}"),
+        path: String::new(),
+        line: None,
+    })
+}
+
 #[pymethods]
 impl Fleet {
     /// Builds a fleet from a fleet document and the catalog, both as JSON.
@@ -145,35 +154,30 @@ impl Fleet {
 
     /// Holds teams to these limits from now on; what is in use counts.
     fn set_limits(&self, py: Python<'_>, limits: &[u8]) -> PyResult<()> {
-        let refuse = |e: serde_json::Error| hetero_core::Error::InvalidDocument {
-            message: format!("limits: {e}"),
-            path: String::new(),
-            line: None,
-        };
         detached(py, || {
-            self.write().set_limits(serde_json::from_slice(limits).map_err(refuse)?);
+            self.write().set_limits(parsed("limits", limits)?);
             Ok(())
         })
     }
 
     /// Takes speeds from these measurements from now on, where they have them.
     fn set_measured(&self, py: Python<'_>, table: &[u8]) -> PyResult<()> {
-        let refuse = |e: serde_json::Error| hetero_core::Error::InvalidDocument {
-            message: format!("measurements: {e}"),
-            path: String::new(),
-            line: None,
-        };
-        detached(py, || self.write().set_measured(serde_json::from_slice(table).map_err(refuse)?))
+        detached(py, || self.write().set_measured(parsed("measurements", table)?))
+    }
+
+    /// Takes readings of devices into account from now on, as JSON, all or none.
+    fn observe(&self, py: Python<'_>, readings: &[u8]) -> PyResult<()> {
+        detached(py, || self.write().observe(parsed("readings", readings)?))
+    }
+
+    /// The last readings that still tell something, as JSON.
+    fn readings(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || Ok(json(&self.read().readings())))
     }
 
     /// Measures fragmentation against another mix from now on.
     fn set_mix(&self, py: Python<'_>, mix: &[u8]) -> PyResult<()> {
-        let refuse = |e: serde_json::Error| hetero_core::Error::InvalidDocument {
-            message: format!("mix: {e}"),
-            path: String::new(),
-            line: None,
-        };
-        detached(py, || self.write().set_mix(serde_json::from_slice(mix).map_err(refuse)?))
+        detached(py, || self.write().set_mix(parsed("mix", mix)?))
     }
 
     /// Replays a trace on a copy of the fleet, each policy with each seed, as JSON. Changes nothing.

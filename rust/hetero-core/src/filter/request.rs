@@ -19,7 +19,8 @@ pub fn kinds_of(fleet: &Fleet, request: &Request, index: usize, choice: &Choice)
     }
     let inventory = fleet.inventory();
     for (misfit, kind) in fit.iter_mut().zip(&inventory.kinds).filter(|(misfit, _)| misfit.is_none()) {
-        let failed = did_not_run(fleet, choice, kind).then(|| Misfit::numbers(Code::PerfBelowFloor, Some(0), floor.unwrap_or(1)));
+        let failed = did_not_run(fleet, choice, kind)
+            .then(|| Misfit::numbers(Code::PerfBelowFloor, Some(0), floor.unwrap_or(1)));
         let slower = floor.and_then(|floor| {
             let ratio = performance::ratio(fleet, &request.choices[0], choice, kind).map(|(ratio, _)| ratio);
             slower(ratio, floor, choice.rejects_unknown_performance)

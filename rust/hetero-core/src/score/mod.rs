@@ -67,7 +67,7 @@ pub struct Values {
     pub topology: Option<f64>,
     /// See [`fragmentation`].
     pub fragmentation: f64,
-    /// 0 where power headroom is missing.
+    /// See [`power`]; 0 where headroom is missing.
     pub power: f64,
     /// Points off the total.
     pub penalty: f64,
@@ -92,14 +92,14 @@ pub(crate) fn values(
     before: &Before,
     policy: Policy,
 ) -> Values {
-    let headroom = Headroom::of(fleet, candidate, policy);
+    let headroom = Headroom::of(fleet, candidate);
     let lost = fragmentation::lost(fleet, choice, candidate, before);
     Values {
         performance: performance::value(fleet, choice, candidate, policy),
         topology: topology::value(fleet, candidate),
         fragmentation: fragmentation::value(lost.total() as f64),
-        power: headroom.value(),
-        penalty: headroom.penalty(),
+        power: headroom.value(policy),
+        penalty: headroom.penalty(policy),
         lost,
     }
 }
@@ -145,7 +145,7 @@ impl Values {
                     "performance" => performance::why(fleet, choice, candidate, question.policy),
                     "topology" => topology::why(fleet, candidate),
                     "fragmentation" => fragmentation::why(fleet, choice, candidate),
-                    _ => Headroom::of(fleet, candidate, question.policy).why(),
+                    _ => Headroom::of(fleet, candidate).why(fleet, candidate),
                 };
                 Term {
                     name: name.to_owned(),
@@ -161,7 +161,7 @@ impl Values {
 
 /// What was taken off the sum of a candidate's points.
 pub fn penalties(fleet: &Fleet, candidate: Candidate<'_>, policy: Policy) -> Vec<Penalty> {
-    Headroom::of(fleet, candidate, policy).penalty_line().into_iter().collect()
+    Headroom::of(fleet, candidate).penalty_line(fleet, candidate, policy).into_iter().collect()
 }
 
 /// Four decimals: what a person may want to compare, without the noise of division.
