@@ -113,8 +113,8 @@ class Fleet:
     def observe(self, readings: Iterable[Reading]) -> None:
         """Takes readings of devices into account from now on: all of them, or none when one is wrong.
 
-        A reading replaces the last one of its device. It counts until a step comes or goes there; from then on the device
-        is estimated again, by its TDP, until it is read anew. Decisions use the power; the rest is kept for reports.
+        A reading replaces the last one of its device. It counts until a step comes or goes there; from then on the
+        device is estimated again, by its TDP, until it is read anew. Decisions use the power; the rest is for reports.
 
         Raises:
             InvalidDocument: a node or device is not there, or a figure is none; the path says which reading.

@@ -1,7 +1,8 @@
 //! The state of all clusters: what exists, what is free, what is held.
 
+mod snapshot;
+
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
 
 use crate::capacity::Capacity;
 use crate::decision::Placement;
@@ -23,9 +24,6 @@ use crate::state::StateTable;
 use crate::units::NodeIdx;
 use crate::worth::{Drift, Free, Scarcity, Worth};
 
-/// Version of the snapshot format.
-const SNAPSHOT_FORMAT: u32 = 1;
-
 /// All clusters. Built once, changed by small steps, asked many times.
 #[derive(Clone, Debug)]
 pub struct Fleet {
@@ -45,39 +43,6 @@ pub struct Fleet {
     digest: u128,
     holds: IndexMap<HoldId, Hold>,
     next_hold: u64,
-}
-
-/// A fleet as bytes: for pickling, support and replay.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Snapshot {
-    format: u32,
-    document: FleetDocument,
-    profiles: Profiles,
-    mix: MixDocument,
-    #[serde(default)]
-    limits: Vec<Limit>,
-    #[serde(default)]
-    measured: MeasuredTable,
-    #[serde(default)]
-    readings: Vec<Reading>,
-    holds: Vec<HoldSnapshot>,
-    next_hold: u64,
-}
-
-/// A hold by names, since positions are not part of the format.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct HoldSnapshot {
-    hold: HoldId,
-    cluster: String,
-    node: String,
-    devices: Vec<u32>,
-    share_milli: u16,
-    cpu_milli: u64,
-    memory_mib: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    team: Option<String>,
 }
 
 impl Fleet {
@@ -104,56 +69,6 @@ impl Fleet {
         };
         fleet.rebuild_states();
         Ok(fleet)
-    }
-
-    /// Reads a snapshot written by [`Fleet::to_json`].
-    pub fn from_json(text: &[u8]) -> Result<Self> {
-        let refuse = |message: String| Error::document("", format!("snapshot of a fleet: {message}"));
-        let snapshot: Snapshot = serde_json::from_slice(text).map_err(|e| refuse(e.to_string()))?;
-        if snapshot.format != SNAPSHOT_FORMAT {
-            return Err(refuse(format!("format {}; this version reads {SNAPSHOT_FORMAT}", snapshot.format)));
-        }
-        let mut fleet = Self::new(snapshot.document, snapshot.profiles)?;
-        fleet.set_mix(snapshot.mix)?;
-        fleet.set_limits(snapshot.limits);
-        fleet.set_measured(snapshot.measured)?;
-        for held in snapshot.holds {
-            let hold =
-                fleet.find_hold(&held).ok_or_else(|| refuse(format!("hold {} names what is not there", held.hold)))?;
-            fleet.take(held.hold, hold, &held.node)?;
-        }
-        fleet.next_hold = snapshot.next_hold;
-        fleet.observe(snapshot.readings)?;
-        Ok(fleet)
-    }
-
-    /// The whole state as bytes.
-    pub fn to_json(&self) -> String {
-        let holds = self.holds.iter().map(|(&id, hold)| {
-            let node = self.node(hold.node);
-            HoldSnapshot {
-                hold: id,
-                cluster: node.cluster.clone(),
-                node: node.name.clone(),
-                devices: hold.devices.iter().map(|&at| self.inventory.devices[at].id).collect(),
-                share_milli: hold.share_milli,
-                cpu_milli: hold.cpu_milli,
-                memory_mib: hold.memory_mib,
-                team: hold.team.clone(),
-            }
-        });
-        let snapshot = Snapshot {
-            format: SNAPSHOT_FORMAT,
-            document: self.document.clone(),
-            profiles: self.profiles.clone(),
-            mix: self.mix.document.clone(),
-            limits: self.quotas.limits().to_vec(),
-            measured: self.measured.table().clone(),
-            readings: self.readings(),
-            holds: holds.collect(),
-            next_hold: self.next_hold,
-        };
-        serde_json::to_string(&snapshot).expect("a snapshot has string keys and finite numbers only")
     }
 
     /// The mix that the document states, as written.
@@ -281,13 +196,6 @@ impl Fleet {
         self.quotas.take(&hold, &self.inventory);
         self.holds.insert(id, hold);
         Ok(())
-    }
-
-    fn find_hold(&self, held: &HoldSnapshot) -> Option<Hold> {
-        let node = self.inventory.find_node(&held.cluster, &held.node)?;
-        let devices = held.devices.iter().map(|&id| self.inventory.find_device(node, id)).collect::<Option<_>>()?;
-        let (share_milli, cpu_milli, memory_mib) = (held.share_milli, held.cpu_milli, held.memory_mib);
-        Some(Hold { node, devices, share_milli, cpu_milli, memory_mib, team: held.team.clone() })
     }
 
     fn rebuild_states(&mut self) {

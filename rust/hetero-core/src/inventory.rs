@@ -1,6 +1,7 @@
 //! From the document to the static part of a fleet: nodes in order of their names, devices in dense columns.
 
-use std::collections::BTreeMap;
+mod rack;
+
 use std::ops::Range;
 
 use indexmap::{IndexMap, IndexSet};
@@ -17,11 +18,10 @@ use crate::profile::Profiles;
 use crate::site::Site;
 use crate::units::{KindIdx, NodeIdx, WHOLE_MILLI};
 
+pub use rack::Rack;
+
 /// Devices of one node at most: above every machine on the market, and a bound for a mistyped count.
 const MAX_DEVICES_PER_NODE: usize = 1024;
-
-/// The label of a host that names its rack.
-const RACK_LABEL: &str = "rack";
 
 /// A run of devices that lie together in the columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,17 +74,6 @@ impl Node {
     pub(crate) fn is_under_budget(&self) -> bool {
         self.power_budget_mw.is_some() || self.rack.is_some()
     }
-}
-
-/// A rack with a power budget.
-#[derive(Clone, Debug)]
-pub struct Rack {
-    /// Its name.
-    pub name: String,
-    /// Power that the devices of its nodes may draw together.
-    pub power_budget_mw: u64,
-    /// Its nodes.
-    pub nodes: Vec<NodeIdx>,
 }
 
 /// The static part of a fleet, and the capacity that is free at the start.
@@ -153,33 +142,6 @@ impl Inventory {
         node.names_digest = self.names_digest(&node);
         node.digest = self.node_digest(&node);
         self.nodes.push(node);
-        Ok(())
-    }
-
-    /// The racks of the document that some node is in, in the order of clusters and names.
-    fn add_racks(&mut self, document: &FleetDocument) -> Result<()> {
-        let mut racks: BTreeMap<(&str, &str), u64> = BTreeMap::new();
-        for (c, cluster) in document.clusters.iter().enumerate() {
-            for (r, rack) in cluster.racks.iter().enumerate() {
-                let path = format!("clusters[{c}].racks[{r}]");
-                check_name(&rack.name, &path)?;
-                if racks.insert((&cluster.name, &rack.name), rack.power_budget_mw).is_some() {
-                    let message = format!("rack {:?} is named twice in cluster {:?}", rack.name, cluster.name);
-                    return Err(Error::document(path, message));
-                }
-            }
-        }
-        for ((cluster, name), power_budget_mw) in racks {
-            let is_in =
-                |node: &Node| node.cluster == cluster && node.site.labels.get(RACK_LABEL).is_some_and(|l| l == name);
-            let at = self.racks.len();
-            let mut nodes = Vec::new();
-            for (n, node) in self.nodes.iter_mut().enumerate().filter(|(_, node)| is_in(node)) {
-                node.rack = Some(at);
-                nodes.push(NodeIdx::new(n));
-            }
-            self.racks.push(Rack { name: name.to_owned(), power_budget_mw, nodes });
-        }
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use crate::codes::Code;
 use crate::filter::Misfit;
 use crate::fleet::Fleet;
-use crate::inventory::Inventory;
+use crate::inventory::{Inventory, Node};
 use crate::kind::Kind;
 use crate::reading::Readings;
 use crate::request::Choice;
@@ -28,7 +28,7 @@ pub(crate) struct Budget {
     /// The rack, by its place in the inventory; `None` is the node's own.
     pub(crate) rack: Option<usize>,
     /// What may be drawn.
-    pub(crate) budget_mw: u64,
+    pub(crate) most_mw: u64,
     /// What is drawn now; `None` is unknown.
     pub(crate) draw_mw: Option<u64>,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Budget {
 impl Draws {
     /// What is drawn by all nodes.
     pub(crate) fn of(inventory: &Inventory, free_milli: &[u16], readings: &Readings) -> Self {
-        let is_counted = inventory.nodes.iter().any(|node| node.is_under_budget());
+        let is_counted = inventory.nodes.iter().any(Node::is_under_budget);
         if !is_counted {
             return Self::default();
         }
@@ -75,13 +75,13 @@ impl Draws {
 /// The budgets that a node is under.
 pub(crate) fn budgets(fleet: &Fleet, node: NodeIdx) -> impl Iterator<Item = Budget> {
     let (this, draws) = (fleet.node(node), fleet.draws());
-    let own = this.power_budget_mw.map(|budget_mw| {
+    let own = this.power_budget_mw.map(|most_mw| {
         let draw_mw = draws.nodes.get(node.at()).copied().flatten();
-        Budget { rack: None, budget_mw, draw_mw }
+        Budget { rack: None, most_mw, draw_mw }
     });
     let of_rack = this.rack.map(|rack| {
-        let budget_mw = fleet.inventory().racks[rack].power_budget_mw;
-        Budget { rack: Some(rack), budget_mw, draw_mw: draws.of_rack(rack) }
+        let most_mw = fleet.inventory().racks[rack].power_budget_mw;
+        Budget { rack: Some(rack), most_mw, draw_mw: draws.of_rack(rack) }
     });
     own.into_iter().chain(of_rack)
 }
@@ -97,7 +97,7 @@ pub(crate) fn is_within(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>
         return true;
     }
     let Some(added) = added_mw(fleet, candidate.devices) else { return true };
-    budgets(fleet, candidate.node).all(|budget| budget.draw_mw.is_none_or(|draw| draw + added <= budget.budget_mw))
+    budgets(fleet, candidate.node).all(|budget| budget.draw_mw.is_none_or(|draw| draw + added <= budget.most_mw))
 }
 
 /// The verdict on the kinds without those whose devices would take a node or its rack over budget.
@@ -127,8 +127,8 @@ pub(crate) fn on_node<'a>(
         let added = if share < WHOLE_MILLI { usable().filter_map(|at| added_by(fleet, at)).min() } else { Some(alone) };
         for budget in budgets(fleet, node) {
             let over = |draw: u64, is_passing: bool| {
-                let misfit = Misfit { have: Some(draw), want: Some(budget.budget_mw), ..Misfit::of(Code::PowerBudget) };
-                (draw > budget.budget_mw).then_some(Misfit { is_passing, ..misfit })
+                let misfit = Misfit { have: Some(draw), want: Some(budget.most_mw), ..Misfit::of(Code::PowerBudget) };
+                (draw > budget.most_mw).then_some(Misfit { is_passing, ..misfit })
             };
             let with_others =
                 budget.draw_mw.zip(added).and_then(|(draw, added)| over(draw.saturating_add(added), true));

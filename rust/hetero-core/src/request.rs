@@ -96,6 +96,7 @@ impl Place {
 }
 
 /// One alternative of a request. `None` asks nothing.
+#[allow(clippy::struct_excessive_bools)] // clauses that a person writes or not, each on its own
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {

@@ -36,7 +36,7 @@ impl Headroom {
         let Some(added) = added_mw(fleet, candidate.devices) else { return Self::NoTdp };
         let known = budgets(fleet, candidate.node).filter_map(|budget| {
             let draw_mw = budget.draw_mw?.saturating_add(added);
-            Some((draw_mw, budget.budget_mw, budget.rack))
+            Some((draw_mw, budget.most_mw, budget.rack))
         });
         // The tightest: the largest part of its budget; of equal ones that of the node.
         let part = |(draw, budget, _): &(u64, u64, Option<usize>)| *draw as f64 / (*budget).max(1) as f64;
