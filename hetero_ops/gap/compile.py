@@ -125,6 +125,8 @@ def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[st
                 "one_numa_node": choice.numa == "require",
                 "power_ceiling_mw": None if choice.may_cap_power else choice.power_ceiling_mw,
                 "may_cap_power": choice.may_cap_power,
+                "toolkit": choice.toolkit,
+                "may_translate": choice.may_translate,
                 "cost_ceiling_milli": choice.cost_ceiling_milli,
                 "performance_floor_milli": choice.performance_floor_milli,
                 "driver_floor": _version(choice.driver_floor),

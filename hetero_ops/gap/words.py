@@ -44,6 +44,9 @@ Isolation = Literal["hard", "soft"]
 NumaWord = Literal["require", "prefer"]
 StepKind = Literal["training", "inference", "preprocess", "dev"]
 BatchWord = Literal["keep", "scale"]
+Toolkit = Literal["cuda", "rocm", "oneapi", "gaudi", "cann", "neuware"]
+"""What code was built for. It runs on the devices of one vendor, unless it is translated."""
+
 Spread = Literal["none", "node", "rack"]
 Nearness = Literal["node", "switch", "rack"]
 NameMatch = Literal["any", "exact", "newer"]

@@ -12,6 +12,7 @@ from hetero_ops._core import NoFit, Placement, Request
 from hetero_ops.errors import InvalidDocument, InvalidRequirement
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.compile import compile_request
+from hetero_ops.gap.overhead import overheads
 from hetero_ops.gap.requirement import AnyRequirement, Requirement
 from hetero_ops.gap.throughput import ThroughputTable, read_throughput
 from hetero_ops.inventory.reading import Reading
@@ -295,4 +296,10 @@ def _profiles(catalog: Catalog) -> bytes:
         if profile.k8s_resource_name and profile.k8s_resource_name not in vendor:
             vendor.append(profile.k8s_resource_name)
     entries = [profile.for_core() for profile in catalog]
-    return json.dumps({"digest": catalog.digest, "resource_keys": keys, "entries": entries}).encode()
+    profiles = {
+        "digest": catalog.digest,
+        "resource_keys": keys,
+        "overheads": overheads().for_core(),
+        "entries": entries,
+    }
+    return json.dumps(profiles).encode()

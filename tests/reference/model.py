@@ -29,6 +29,7 @@ class Device:
     resource_keys: frozenset[str]
     island: int | None = None
     free: int = WHOLE
+    is_virtual: bool = False
     read_mw: int | None = None
     free_when_read: int | None = None
 
@@ -36,7 +37,7 @@ class Device:
     def kind(self) -> tuple[object, ...]:
         """Devices of one kind are one model, one partition and one memory size."""
         what = (self.sku, self.vendor, self.model, self.accelerator_class)
-        return (*what, self.partition, self.nominal_mib, self.usable_mib)
+        return (*what, self.partition, self.nominal_mib, self.usable_mib, self.is_virtual)
 
 
 @dataclass

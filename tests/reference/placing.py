@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tests.reference import power
 from tests.reference.affinity import affinity
-from tests.reference.device_fit import Misfit
+from tests.reference.device_fit import Misfit, computed_precision, part_of, speed_left
 from tests.reference.filtering import misfit_now, misfit_of_node, misfit_on_node
 from tests.reference.fragmentation import Mix
 from tests.reference.model import JSON, WHOLE, Answer, Device, Fleet, Node, Reason, TeamUse, share_of
@@ -138,8 +138,8 @@ def _is_allowed(node: Node, chosen: Sequence[Device], choice: JSON) -> bool:
 
 
 def score(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, policy: str) -> Fraction:
-    """0..=100. `aware`: the filter has seen to every need, so the performance is 1."""
-    values = {"performance": Fraction(1), "fragmentation": _rest(node, chosen, choice, worth)}
+    """0..=100."""
+    values = {"performance": _met(chosen, choice), "fragmentation": _rest(node, chosen, choice, worth)}
     values["power"], is_missing = power.value(node, chosen, policy)
     penalty = _POWER_PENALTY if is_missing and policy == "classic" else 0
     if policy == "classic" and chosen:
@@ -149,6 +149,20 @@ def score(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, po
     weight = sum(WEIGHTS[term] for term in values)
     points = sum((value * WEIGHTS[term] for term, value in values.items()), Fraction(0)) * 100 / weight
     return min(max(points - penalty, Fraction(0)), Fraction(100))
+
+
+def _met(chosen: Sequence[Device], choice: JSON) -> Fraction:
+    """The filter has seen to every need by the sheet; translated or behind a hypervisor a device may fall short of it."""
+    need = choice["compute_floor_tflops"]
+    if not chosen or not need:
+        return Fraction(1)
+    device = chosen[0]
+    if device.profile.get("is_opaque"):
+        return Fraction(1, 2)
+    sheet = part_of(device, device.profile["rates"][computed_precision(device, choice)], "compute_milli")
+    rate = Fraction(sheet or 0) * speed_left(device, choice)
+    reference = Fraction(989.4)
+    return min(rate / (rate + reference) / (Fraction(need) / (Fraction(need) + reference)), Fraction(1))
 
 
 def _nearness(chosen: Sequence[Device]) -> Fraction:

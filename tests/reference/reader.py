@@ -102,6 +102,7 @@ def _device(group: JSON, position: int, number: int, catalog: Catalog) -> Device
         profile=known,
         numa=numa[position] if isinstance(numa, list) else numa,
         is_healthy=is_healthy,
+        is_virtual=bool(group.get("vgpu")),
         free=WHOLE if is_healthy else 0,
         resource_keys=_resource_keys(said.get("vendor"), catalog),
     )

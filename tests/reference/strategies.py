@@ -42,6 +42,7 @@ def _given(fields: JSON) -> JSON:
 _SHAPE = st.sampled_from([*["sku"] * 8, "unknown", "partition"])
 _SKU = st.sampled_from(SKUS)
 _REPORTED = rarely(st.sampled_from([40_200, 76_000, 81_559, 191_000, 500]))
+_VIRTUAL = rarely(st.booleans())
 _UNKNOWN = st.fixed_dictionaries(
     {
         "class": st.sampled_from([None, "gpu", "npu"]),
@@ -66,7 +67,7 @@ def kinds(draw: st.DrawFn) -> JSON:
     if shape == "partition":
         return {"sku": "A100-SXM4-40GB", "partition": "1g.5gb", "memory_mib": 4864}
     what = {"sku": draw(_SKU)} if shape == "sku" else {"sku": "unknown"} | draw(_UNKNOWN)
-    return _given(what | {"memory_mib": draw(_REPORTED)})
+    return _given(what | {"memory_mib": draw(_REPORTED), "vgpu": draw(_VIRTUAL)})
 
 
 _KIND = kinds()
@@ -222,6 +223,8 @@ _CLAUSES: dict[str, st.SearchStrategy[Any]] = {
     "memory_kind": st.sampled_from(["hbm", "gddr"]),
     "is_confidential": st.just(True),  # noqa: FBT003 - a value, not a switch
     "numa": st.sampled_from(["require", "require", "prefer"]),
+    "toolkit": st.sampled_from(["cuda", "cuda", "rocm", "oneapi"]),
+    "may_translate": st.just(True),  # noqa: FBT003
     "may_cap_power": st.just(True),  # noqa: FBT003 - a value, not a switch
     "power_ceiling_mw": st.sampled_from([100_000, 750_000, 2_000_000]),
     "cost_ceiling_milli": st.sampled_from([1000, 2500, 9000]),

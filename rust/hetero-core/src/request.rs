@@ -192,6 +192,12 @@ pub struct Choice {
     /// Memory bandwidth beyond which more is no gain to the step, decimal MB/s. Scored only.
     #[serde(default)]
     pub bandwidth_need_mbps: Option<u64>,
+    /// Toolkit that the step's code is for, as `cuda`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub toolkit: Option<String>,
+    /// Whether its code may run by translation, on devices of other vendors.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_translate: bool,
     /// Key under which its throughput was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,

@@ -1,5 +1,7 @@
 //! Speed, up to what the step needs: a small step gains nothing from the fastest card.
 
+use std::fmt::Write as _;
+
 use crate::affinity;
 use crate::decision::Performance;
 use crate::fleet::Fleet;
@@ -30,7 +32,8 @@ fn measured(fleet: &Fleet, choice: &Choice, kind: &Kind) -> Option<f64> {
         return None;
     }
     let most = fleet.measured().most(choice).filter(|&most| most > 0.0)?;
-    Some(fleet.measured().of_choice(choice, kind.measured_as()?)?.throughput / most)
+    let reached = fleet.measured().of_choice(choice, kind.measured_as()?)?.throughput;
+    Some((reached * kind.speed_left(choice) / most).min(1.0))
 }
 
 fn states_need(choice: &Choice) -> bool {
@@ -48,8 +51,10 @@ fn up_to_need(kind: &Kind, choice: &Choice) -> f64 {
     if kind.is_opaque() && (compute.is_some() || bandwidth.is_some()) {
         return OPAQUE_VALUE;
     }
-    let compute = compute.map(|need| part_of(kind.tflops(kind.computed_precision(choice)), need, REFERENCE_TFLOPS));
-    let have = kind.bandwidth_mbps().map(|mbps| mbps as f64);
+    let left = kind.speed_left(choice);
+    let rate = kind.tflops(kind.computed_precision(choice)).map(|rate| rate * left);
+    let compute = compute.map(|need| part_of(rate, need, REFERENCE_TFLOPS));
+    let have = kind.bandwidth_mbps().map(|mbps| mbps as f64 * left);
     let bandwidth = bandwidth.map(|need| part_of(have, need as f64, REFERENCE_MBPS));
     compute.unwrap_or(1.0).min(bandwidth.unwrap_or(1.0))
 }
@@ -64,14 +69,33 @@ fn part_of(have: Option<f64>, need: f64, reference: f64) -> f64 {
 
 /// What the value comes from.
 pub(crate) fn why(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, policy: Policy) -> String {
-    match (policy, kind_of(fleet, candidate)) {
-        (Policy::Classic, None) => "no device asked".to_owned(),
-        (Policy::Classic, Some(kind)) => affinity::summary(kind, choice, policy),
-        (Policy::Aware, Some(kind)) if measured(fleet, choice, kind).is_some() => {
+    let Some(kind) = kind_of(fleet, candidate) else {
+        return if policy == Policy::Classic { "no device asked".to_owned() } else { needed(choice) };
+    };
+    let text = match policy {
+        Policy::Classic => return affinity::summary(kind, choice, policy),
+        Policy::Aware if measured(fleet, choice, kind).is_some() => {
             format!("measured against the fastest at {}, {}", asked_workload(choice), fleet.measured().source())
         }
-        (Policy::Aware, _) => needed(choice),
+        Policy::Aware => needed(choice),
+    };
+    format!("{text}{}", overhead(kind, choice))
+}
+
+/// What is between the step and the speed of the device, in words; empty where nothing is.
+fn overhead(kind: &Kind, choice: &Choice) -> String {
+    let whole = u32::from(WHOLE_MILLI);
+    let part = |milli: u32| f64::from(milli) / f64::from(whole);
+    let mut text = String::new();
+    if let Some((toolkit, &milli)) = choice.toolkit.as_ref().and_then(|toolkit| kind.toolkits.get_key_value(toolkit))
+        && milli < whole
+    {
+        let _ = write!(text, ", {toolkit} code translated x {:.2}", part(milli));
     }
+    if kind.virtual_milli < whole {
+        let _ = write!(text, ", virtual GPU x {:.2}", part(kind.virtual_milli));
+    }
+    text
 }
 
 fn asked_workload(choice: &Choice) -> &str {
@@ -106,9 +130,11 @@ pub(crate) fn ratio(fleet: &Fleet, first: &Choice, granted: &Choice, kind: &Kind
     let measured = kind.measured_as().and_then(|model| fleet.measured().ratio(first, granted, model));
     if let Some((ratio, scaled_from)) = measured {
         let scaled = scaled_from.map_or(String::new(), |devices| format!(", in proportion to {devices} measured"));
-        return Some((ratio, format!("{}{scaled}", fleet.measured().source())));
+        let source = format!("{}{scaled}{}", fleet.measured().source(), overhead(kind, granted));
+        return Some((ratio * kind.speed_left(granted), source));
     }
-    Some((roofline(fleet.profiles(), first, granted, kind)?, "roofline".to_owned()))
+    let ratio = roofline(fleet.profiles(), first, granted, kind)? * kind.speed_left(granted);
+    Some((ratio, format!("roofline{}", overhead(kind, granted))))
 }
 
 /// By the compute roof: count x peak x efficiency.
