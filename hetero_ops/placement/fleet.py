@@ -296,10 +296,5 @@ def _profiles(catalog: Catalog) -> bytes:
         if profile.k8s_resource_name and profile.k8s_resource_name not in vendor:
             vendor.append(profile.k8s_resource_name)
     entries = [profile.for_core() for profile in catalog]
-    profiles = {
-        "digest": catalog.digest,
-        "resource_keys": keys,
-        "overheads": overheads().for_core(),
-        "entries": entries,
-    }
-    return json.dumps(profiles).encode()
+    facts = {"digest": catalog.digest, "resource_keys": keys, "overheads": overheads().for_core()}
+    return json.dumps({**facts, "entries": entries}).encode()

@@ -152,7 +152,7 @@ def score(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, po
 
 
 def _met(chosen: Sequence[Device], choice: JSON) -> Fraction:
-    """The filter has seen to every need by the sheet; translated or behind a hypervisor a device may fall short of it."""
+    """The filter has seen to every need by the sheet; translated or behind a hypervisor a device may fall short."""
     need = choice["compute_floor_tflops"]
     if not chosen or not need:
         return Fraction(1)
