@@ -148,6 +148,20 @@ class Fleet:
         self, request: Request, *, policy: str = "aware", seed: int = 0, key: str = "", weights: bytes | None = None
     ) -> Placement | NoFit:
         """The best placement, or the reasons for none. Changes nothing."""
+    def place_each(
+        self,
+        requests: list[Request],
+        *,
+        policy: str = "aware",
+        seed: int = 0,
+        key: str = "",
+        weights: bytes | None = None,
+        threads: int = 0,
+    ) -> list[Placement | NoFit]:
+        """The decision of each request at the present state, in their order. Changes nothing; Ctrl-C ends it.
+
+        `threads` is 0 for one a core.
+        """
     def explain(
         self, request: Request, *, policy: str = "aware", seed: int = 0, key: str = "", weights: bytes | None = None
     ) -> str:

@@ -160,11 +160,40 @@ class Fleet:
             InvalidRequirement: the requirement cannot be understood, or names a model that nobody knows.
         """
         _check_seed(seed)
-        known = self._requests.get(requirement) if isinstance(requirement, str | Requirement) else None
-        request = known or self._compile(requirement)
-        if weights is None:
-            return self._core.place(request, policy=policy, seed=seed, key=key)
-        return self._core.place(request, policy=policy, seed=seed, key=key, weights=json.dumps(dict(weights)).encode())
+        request, table = self._request(requirement), _table(weights)
+        return self._core.place(request, policy=policy, seed=seed, key=key, weights=table)
+
+    def place_each(
+        self,
+        requirements: Iterable[AnyRequirement],
+        *,
+        policy: str = "aware",
+        seed: int = 0,
+        key: str = "",
+        weights: Mapping[str, int] | None = None,
+        threads: int | None = None,
+    ) -> list[Placement | NoFit]:
+        """The decision of `place` for each requirement, in their order, at the present state: none depends on another.
+
+        Many are answered in parallel; threads end with the call, so it may be used before and after a fork. Ctrl-C
+        ends it.
+
+        Args:
+            requirements: what the steps ask for.
+            policy: as for `place`.
+            seed: as for `place`.
+            key: as for `place`.
+            weights: as for `place`.
+            threads: how many; one a core when `None`. No answer depends on it.
+
+        Raises:
+            InvalidRequirement: as `place`, for the first requirement that is wrong.
+        """
+        _check_seed(seed)
+        requests = [self._request(requirement) for requirement in requirements]
+        return self._core.place_each(
+            requests, policy=policy, seed=seed, key=key, weights=_table(weights), threads=threads or 0
+        )
 
     def explain(
         self,
@@ -181,8 +210,8 @@ class Fleet:
             InvalidRequirement: as `place`.
         """
         _check_seed(seed)
-        table = None if weights is None else json.dumps(dict(weights)).encode()
-        text = self._core.explain(self._compile(requirement), policy=policy, seed=seed, key=key, weights=table)
+        request, table = self._compile(requirement), _table(weights)
+        text = self._core.explain(request, policy=policy, seed=seed, key=key, weights=table)
         explanation: Explanation = json.loads(text)
         return explanation
 
@@ -196,8 +225,8 @@ class Fleet:
         Raises:
             InvalidRequirement: as `place`.
         """
-        table = None if weights is None else json.dumps(dict(weights)).encode()
-        report: ScoreReport = json.loads(self._core.score(self._compile(requirement), policy=policy, weights=table))
+        request, table = self._compile(requirement), _table(weights)
+        report: ScoreReport = json.loads(self._core.score(request, policy=policy, weights=table))
         return report
 
     def commit(self, placement: Placement) -> int:
@@ -263,6 +292,10 @@ class Fleet:
             requirement, [profile for profile in self._catalog if profile.sku in skus], self._catalog
         )
 
+    def _request(self, requirement: AnyRequirement) -> Request:
+        known = self._requests.get(requirement) if isinstance(requirement, str | Requirement) else None
+        return known or self._compile(requirement)
+
     def _compile(self, requirement: AnyRequirement) -> Request:
         parsed = Requirement.parse(requirement)
         request = Request(compile_request(parsed, self._catalog, self._foreign_models))
@@ -277,6 +310,10 @@ def _as_json(document: Mapping[str, Any]) -> bytes:
         return json.dumps(document, allow_nan=False).encode()
     except (TypeError, ValueError) as error:
         raise InvalidDocument(f"{error}; write finite numbers, text, lists and mappings only") from None
+
+
+def _table(weights: Mapping[str, int] | None) -> bytes | None:
+    return None if weights is None else json.dumps(dict(weights)).encode()
 
 
 def _check_seed(seed: int) -> None:

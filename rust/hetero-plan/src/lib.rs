@@ -6,7 +6,7 @@
 //!
 //! All tasks of a [`Trace`], then tasks drawn from it until they ask for a stated multiple of the fleet's devices, come
 //! in random order ([`simulate`]). Each is placed at once or never; none departs. One seed is one run. This crate has no
-//! clock: it is given one. Nothing but the measured times depends on the number of threads.
+//! clock: it is given one. [`place_each`] asks many questions about one state. Nothing but the measured times depends on the number of threads.
 
 #![forbid(unsafe_code)]
 
@@ -14,6 +14,7 @@ mod arrival;
 mod aware;
 mod baseline;
 mod device;
+mod each;
 mod fgd;
 mod generator;
 mod policy;
@@ -23,6 +24,7 @@ mod simulate;
 mod trace;
 mod world;
 
+pub use each::place_each;
 pub use policy::Policy;
 pub use run::{DecisionTime, Run};
 pub use simulate::{Question, Report, simulate};

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 
 use crate::decision::{Placement, to_python};
 use crate::detached;
+use crate::interrupt::interruptible;
 use crate::request::Request;
 
 /// All clusters: built once, changed by small steps, asked many times. Safe to share between threads.
@@ -87,6 +88,29 @@ impl Fleet {
         let request = &request.get().0;
         let answer = || hetero_core::place(&self.read(), request, &Self::ask(policy, seed, key, weights)?);
         to_python(py, detached(py, answer)?)
+    }
+
+    /// The decision of each request at the present state, in their order. Changes nothing; Ctrl-C ends it.
+    ///
+    /// `threads` is 0 for one a core.
+    #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // Python lists arrive as vectors; options are named
+    #[pyo3(signature = (requests, *, policy = "aware", seed = 0, key = "", weights = None, threads = 0))]
+    fn place_each(
+        &self,
+        py: Python<'_>,
+        requests: Vec<Py<Request>>,
+        policy: &str,
+        seed: u64,
+        key: &str,
+        weights: Option<&[u8]>,
+        threads: usize,
+    ) -> PyResult<Vec<Py<PyAny>>> {
+        let requests: Vec<&hetero_core::Request> = requests.iter().map(|request| &request.get().0).collect();
+        let decisions = interruptible(py, |stop| {
+            let question = Self::ask(policy, seed, key, weights)?;
+            hetero_plan::place_each(&self.read(), &requests, &question, threads, stop)
+        })?;
+        decisions.into_iter().map(|decision| to_python(py, decision)).collect()
     }
 
     /// The decision with every candidate, every refusal and the counts of each stage, as JSON. Changes nothing.

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 mod decision;
 mod errors;
 mod fleet;
+mod interrupt;
 mod request;
 
 /// The Rust core of hetero-ops.
