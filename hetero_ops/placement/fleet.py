@@ -171,12 +171,11 @@ class Fleet:
         seed: int = 0,
         key: str = "",
         weights: Mapping[str, int] | None = None,
-        threads: int | None = None,
     ) -> list[Placement | NoFit]:
         """The decision of `place` for each requirement, in their order, at the present state: none depends on another.
 
-        Many are answered in parallel; threads end with the call, so it may be used before and after a fork. Ctrl-C
-        ends it.
+        Many are answered in parallel, on all cores; the threads end with the call, so it may be used before and after a
+        fork. Ctrl-C ends it.
 
         Args:
             requirements: what the steps ask for.
@@ -184,16 +183,13 @@ class Fleet:
             seed: as for `place`.
             key: as for `place`.
             weights: as for `place`.
-            threads: how many; one a core when `None`. No answer depends on it.
 
         Raises:
             InvalidRequirement: as `place`, for the first requirement that is wrong.
         """
         _check_seed(seed)
         requests = [self._request(requirement) for requirement in requirements]
-        return self._core.place_each(
-            requests, policy=policy, seed=seed, key=key, weights=_table(weights), threads=threads or 0
-        )
+        return self._core.place_each(requests, policy=policy, seed=seed, key=key, weights=_table(weights))
 
     def explain(
         self,

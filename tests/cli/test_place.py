@@ -111,7 +111,7 @@ def test_one_weight_changes_only_its_term(command, tmp_path, changed):
         answers.append(json.loads(command("place", *question, "--json").out))
     before, after = ({term["name"]: term["value"] for term in answer["terms"]} for answer in answers)
     assert before == after
-    assert all(0 < value for value in before.values())
+    assert all(value > 0 for value in before.values())
     assert answers[0]["devices"] == answers[1]["devices"]
     unscaled = [answer["score"] * scale / 100 for answer, scale in zip(answers, (100, 140), strict=True)]
     assert unscaled[1] - unscaled[0] == pytest.approx(40 * before[changed], abs=0.01)

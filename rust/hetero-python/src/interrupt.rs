@@ -29,7 +29,7 @@ pub(crate) fn interruptible<T: Send>(
             });
             let mut raised = None;
             while raised.is_none() && receiver.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
-                raised = Python::attach(|py| py.check_signals()).err();
+                raised = Python::attach(Python::check_signals).err();
             }
             if raised.is_some() {
                 stop.store(true, Ordering::Relaxed);
