@@ -29,7 +29,9 @@ pub(crate) fn interruptible<T: Send>(
             });
             let mut raised = None;
             while raised.is_none() && receiver.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
-                raised = Python::attach(Python::check_signals).err();
+                #[allow(clippy::redundant_closure_for_method_calls)] // the method is not general enough
+                let looked = Python::attach(|py| py.check_signals());
+                raised = looked.err();
             }
             if raised.is_some() {
                 stop.store(true, Ordering::Relaxed);
