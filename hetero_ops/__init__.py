@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hetero_ops.gap.choice import Choice
     from hetero_ops.gap.profile import Profile
     from hetero_ops.gap.requirement import Requirement
+    from hetero_ops.inventory.reading import Reading
     from hetero_ops.placement.batch import Plan, Step
     from hetero_ops.placement.decision import Decision, Grant, NoFit, Placement
     from hetero_ops.placement.fleet import Fleet
@@ -40,6 +41,7 @@ _HOMES = {
     "Placement": "placement.decision",
     "Plan": "placement.batch",
     "Profile": "gap.profile",
+    "Reading": "inventory.reading",
     "Requirement": "gap.requirement",
     "StalePlacement": "errors",
     "Step": "placement.batch",
@@ -61,6 +63,7 @@ __all__ = [
     "Placement",
     "Plan",
     "Profile",
+    "Reading",
     "Requirement",
     "StalePlacement",
     "Step",

@@ -246,6 +246,20 @@ class Fleet:
         self, request: Request, *, policy: str = "aware", seed: int = 0, key: str = "", weights: bytes | None = None
     ) -> Placement | NoFit:
         """The best placement, or the reasons for none. Changes nothing."""
+    def place_each(
+        self,
+        requests: list[Request],
+        *,
+        policy: str = "aware",
+        seed: int = 0,
+        key: str = "",
+        weights: bytes | None = None,
+        threads: int = 0,
+    ) -> list[Placement | NoFit]:
+        """The decision of each request at the present state, in their order. Changes nothing; Ctrl-C ends it.
+
+        `threads` is 0 for one a core.
+        """
     def explain(
         self, request: Request, *, policy: str = "aware", seed: int = 0, key: str = "", weights: bytes | None = None
     ) -> str:
@@ -267,6 +281,15 @@ class Fleet:
 
     def set_limits(self, limits: bytes) -> None:
         """Holds teams to these limits from now on; what is in use counts."""
+
+    def set_measured(self, table: bytes) -> None:
+        """Takes speeds from these measurements from now on, where they have them."""
+
+    def observe(self, readings: bytes) -> None:
+        """Takes readings of devices into account from now on, as JSON, all or none."""
+
+    def readings(self) -> str:
+        """The last readings that still tell something, as JSON."""
 
     def set_mix(self, mix: bytes) -> None:
         """Measures fragmentation against another mix from now on."""

@@ -7,6 +7,7 @@ import typer
 
 from hetero_ops.cli import option
 from hetero_ops.cli.catalog_add import add
+from hetero_ops.cli.catalog_advise import advise
 from hetero_ops.cli.catalog_compare import compare
 from hetero_ops.cli.catalog_curve import curve
 from hetero_ops.cli.catalog_sheet import sheet
@@ -22,6 +23,7 @@ app = typer.Typer(no_args_is_help=True, help="What is known of each accelerator,
 app.command("compare")(compare)
 app.command("units")(units)
 app.command("curve")(curve)
+app.command("advise")(advise)
 app.command("add")(add)
 
 

@@ -26,6 +26,7 @@ def explain(
     request: option.Request,
     fleet: option.FleetSource = "",
     mix: option.MixFile = None,
+    measured: option.Measured = None,
     rules: option.Rules = None,
     weights: option.Weights = None,
     policy: option.Policy = "aware",
@@ -49,7 +50,7 @@ def explain(
         write(to_json(_expanded(requirement)), output)
         return 0
     table = read_weights(weights)
-    loaded = Fleet.load(fleet, mix=mix)
+    loaded = Fleet.load(fleet, mix=mix, measured=measured)
     warn(requirement, loaded)
     explanation = loaded.explain(requirement, policy=policy, seed=seed, weights=table)
     decision = Decision.from_json(to_json(explanation["decision"]))

@@ -27,6 +27,13 @@ MixFile = Annotated[
     Path | None,
     typer.Option("--mix", help="Expected workload: a file with `mix:`, or a task list of openb (.csv)."),
 ]
+Measured = Annotated[
+    Path | None,
+    typer.Option(
+        "--measured",
+        help="Measured throughput: a table (.csv, YAML or JSON) with workload, device, devices, precision, throughput.",
+    ),
+]
 Weights = Annotated[
     Path | None,
     typer.Option("--weights", help="JSON file with the weights of performance, topology, fragmentation and power."),

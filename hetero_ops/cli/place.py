@@ -28,6 +28,7 @@ def place(
     fleet: option.FleetSource,
     request: option.OptionalRequest = None,
     mix: option.MixFile = None,
+    measured: option.Measured = None,
     rules: option.Rules = None,
     weights: option.Weights = None,
     policy: option.Policy = "aware",
@@ -80,7 +81,7 @@ def place(
         )
     table = read_weights(weights)
     requirement = read_requirement(request or "", rules)
-    loaded = Fleet.load(fleet, mix=mix)
+    loaded = Fleet.load(fleet, mix=mix, measured=measured)
     warn(requirement, loaded)
     decision = loaded.place(requirement, policy=policy, seed=seed, weights=table)
     if is_json:

@@ -28,6 +28,7 @@ from hetero_ops.gap.words import (
     ShareMode,
     Spread,
     StepKind,
+    Toolkit,
     Vendor,
 )
 from hetero_ops.units import MAX_BANDWIDTH_MBPS, MAX_DURATION_MS, MAX_MEMORY_MIB, MAX_POWER_MW
@@ -150,6 +151,8 @@ class Choice(Frozen):
     runtimes: Annotated[tuple[tuple[Text, ...], ...], Field(max_length=_MAX_TEXTS)] = Field(
         default=(), description="Each a list of alternatives."
     )
+    toolkit: Toolkit | None = Field(default=None, description="What the step's code is for.")
+    may_translate: Flag = Field(default=False, description="The code may be translated for other vendors.")
     kind: StepKind | None = None
     batch: BatchWord | None = None
     impact_milli: Annotated[int, Field(strict=True, ge=1, lt=1000)] | None = Field(

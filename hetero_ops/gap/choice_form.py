@@ -318,6 +318,7 @@ _READERS: dict[str, Callable[[object], Fields]] = {
     "cost": _cost,
     "with": _with,
     "driver": _driver,
+    "translate": lambda value: {"may_translate": _claim(value)},
     "env": _env,
     "slo": _slo,
 }

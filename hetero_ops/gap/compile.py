@@ -73,6 +73,7 @@ def compile_request(requirement: Requirement, catalog: Catalog, foreign_models: 
         core = compile_choice(choice, catalog, foreign_models)
         core |= _of_footprint(requirement, choice)
         core["rejects_unknown_performance"] = requirement.degrade.on_unknown_perf == "reject"
+        core |= _stated({"workload": requirement.workload})
         compiled.append(core)
     request = {"requirement": str(requirement), "choices": compiled, "team": requirement.team}
     return json.dumps(request).encode()
@@ -127,6 +128,9 @@ def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[st
                 "is_confidential": choice.is_confidential,
                 "one_numa_node": choice.numa == "require",
                 "power_ceiling_mw": None if choice.may_cap_power else choice.power_ceiling_mw,
+                "may_cap_power": choice.may_cap_power,
+                "toolkit": choice.toolkit,
+                "may_translate": choice.may_translate,
                 "cost_ceiling_milli": choice.cost_ceiling_milli,
                 "performance_floor_milli": choice.performance_floor_milli,
                 "driver_floor": _version(choice.driver_floor),

@@ -47,6 +47,9 @@ BatchWord = Literal["keep", "scale"]
 Spread = Literal["none", "node", "rack", "power"]
 """What no two steps of a team, and no two nodes of one step, may share; `power` is a power domain."""
 
+Toolkit = Literal["cuda", "rocm", "oneapi", "gaudi", "cann", "neuware"]
+"""What code was built for. It runs on the devices of one vendor, unless it is translated."""
+
 Nearness = Literal["node", "switch", "rack"]
 NameMatch = Literal["any", "exact", "newer"]
 Confidence = Literal["verified-in-datasheet", "secondary", "recollection"]

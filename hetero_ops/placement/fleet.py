@@ -12,7 +12,10 @@ from hetero_ops._core import NoFit, Placement, Request, simulate, simulate_timed
 from hetero_ops.errors import InvalidDocument, InvalidRequirement
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.compile import compile_request
+from hetero_ops.gap.overhead import overheads
 from hetero_ops.gap.requirement import AnyRequirement, Requirement
+from hetero_ops.gap.throughput import ThroughputTable, read_throughput
+from hetero_ops.inventory.reading import Reading
 from hetero_ops.inventory.source import FleetSource, read_fleet
 from hetero_ops.placement import batch
 from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
@@ -56,6 +59,7 @@ class Fleet:
         source: str | os.PathLike[str],
         *,
         mix: str | os.PathLike[str] | None = None,
+        measured: str | os.PathLike[str] | None = None,
         catalog: Catalog | None = None,
     ) -> Self:
         """Reads a fleet.
@@ -64,13 +68,17 @@ class Fleet:
             source: a fleet file (YAML or JSON), a directory of them, `-` for standard input, or a node list in the
                 columns of the openb trace (`.csv`).
             mix: a file with the expected workload, instead of the one that the document states.
+            measured: a table of measured throughput; speeds of steps with a `workload` come from it where it has them.
             catalog: where device models are looked up; that of `Catalog.default` when none is given.
 
         Raises:
             InvalidDocument: what is wrong, in which file and line, and what to do.
         """
         catalog = catalog or Catalog.default()
-        return cls.from_source(read_fleet(os.fspath(source), catalog), mix=mix, catalog=catalog)
+        fleet = cls.from_source(read_fleet(os.fspath(source), catalog), mix=mix, catalog=catalog)
+        if measured is not None:
+            fleet.use_measured(read_throughput(Path(measured), catalog))
+        return fleet
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], *, catalog: Catalog | None = None) -> Self:
@@ -104,6 +112,28 @@ class Fleet:
         if mix is not None:
             core.set_mix(read_mix(Path(mix), catalog, fleet._foreign_models))
         return fleet
+
+    def use_measured(self, table: ThroughputTable) -> None:
+        """Takes speeds from measurements from now on, where they have the `workload` of a step and the device.
+
+        The roofline of the catalog stays for the rest. Answers name the source that counted.
+        """
+        self._core.set_measured(json.dumps(table.for_core(self._foreign_models)).encode())
+
+    def observe(self, readings: Iterable[Reading]) -> None:
+        """Takes readings of devices into account from now on: all of them, or none when one is wrong.
+
+        A reading replaces the last one of its device. It counts until a step comes or goes there; from then on the
+        device is estimated again, by its TDP, until it is read anew. Decisions use the power; the rest is for reports.
+
+        Raises:
+            InvalidDocument: a node or device is not there, or a figure is none; the path says which reading.
+        """
+        self._core.observe(json.dumps([reading.for_core() for reading in readings]).encode())
+
+    def readings(self) -> list[Reading]:
+        """The last readings that still tell something, by cluster, node and device."""
+        return [Reading(**reading) for reading in json.loads(self._core.readings())]
 
     @classmethod
     def from_json(cls, text: bytes) -> Self:
@@ -139,11 +169,36 @@ class Fleet:
             InvalidRequirement: the requirement cannot be understood, or names a model that nobody knows.
         """
         _check_seed(seed)
-        known = self._requests.get(requirement) if isinstance(requirement, str | Requirement) else None
-        request = known or self._compile(requirement)
-        if weights is None:
-            return self._core.place(request, policy=policy, seed=seed, key=key)
-        return self._core.place(request, policy=policy, seed=seed, key=key, weights=json.dumps(dict(weights)).encode())
+        request, table = self._request(requirement), _table(weights)
+        return self._core.place(request, policy=policy, seed=seed, key=key, weights=table)
+
+    def place_each(
+        self,
+        requirements: Iterable[AnyRequirement],
+        *,
+        policy: str = "aware",
+        seed: int = 0,
+        key: str = "",
+        weights: Mapping[str, int] | None = None,
+    ) -> list[Placement | NoFit]:
+        """The decision of `place` for each requirement, in their order, at the present state: none depends on another.
+
+        Many are answered in parallel, on all cores; the threads end with the call, so it may be used before and after a
+        fork. Ctrl-C ends it.
+
+        Args:
+            requirements: what the steps ask for.
+            policy: as for `place`.
+            seed: as for `place`.
+            key: as for `place`.
+            weights: as for `place`.
+
+        Raises:
+            InvalidRequirement: as `place`, for the first requirement that is wrong.
+        """
+        _check_seed(seed)
+        requests = [self._request(requirement) for requirement in requirements]
+        return self._core.place_each(requests, policy=policy, seed=seed, key=key, weights=_table(weights))
 
     def place_all(  # noqa: PLR0913 - a search has many settings, all with defaults
         self,
@@ -192,8 +247,8 @@ class Fleet:
             InvalidRequirement: as `place`.
         """
         _check_seed(seed)
-        table = None if weights is None else json.dumps(dict(weights)).encode()
-        text = self._core.explain(self._compile(requirement), policy=policy, seed=seed, key=key, weights=table)
+        request, table = self._compile(requirement), _table(weights)
+        text = self._core.explain(request, policy=policy, seed=seed, key=key, weights=table)
         explanation: Explanation = json.loads(text)
         return explanation
 
@@ -207,8 +262,8 @@ class Fleet:
         Raises:
             InvalidRequirement: as `place`.
         """
-        table = None if weights is None else json.dumps(dict(weights)).encode()
-        report: ScoreReport = json.loads(self._core.score(self._compile(requirement), policy=policy, weights=table))
+        request, table = self._compile(requirement), _table(weights)
+        report: ScoreReport = json.loads(self._core.score(request, policy=policy, weights=table))
         return report
 
     def commit(self, placement: Placement) -> int:
@@ -366,6 +421,10 @@ class Fleet:
             requirement, [profile for profile in self._catalog if profile.sku in skus], self._catalog
         )
 
+    def _request(self, requirement: AnyRequirement) -> Request:
+        known = self._requests.get(requirement) if isinstance(requirement, str | Requirement) else None
+        return known or self._compile(requirement)
+
     def _compile(self, requirement: AnyRequirement) -> Request:
         parsed = Requirement.parse(requirement)
         request = Request(compile_request(parsed, self._catalog, self._foreign_models))
@@ -380,6 +439,10 @@ def _as_json(document: Mapping[str, Any]) -> bytes:
         return json.dumps(document, allow_nan=False).encode()
     except (TypeError, ValueError) as error:
         raise InvalidDocument(f"{error}; write finite numbers, text, lists and mappings only") from None
+
+
+def _table(weights: Mapping[str, int] | None) -> bytes | None:
+    return None if weights is None else json.dumps(dict(weights)).encode()
 
 
 def _check_seed(seed: int) -> None:
@@ -399,4 +462,5 @@ def _profiles(catalog: Catalog) -> bytes:
         if profile.k8s_resource_name and profile.k8s_resource_name not in vendor:
             vendor.append(profile.k8s_resource_name)
     entries = [profile.for_core() for profile in catalog]
-    return json.dumps({"digest": catalog.digest, "resource_keys": keys, "entries": entries}).encode()
+    facts = {"digest": catalog.digest, "resource_keys": keys, "overheads": overheads().for_core()}
+    return json.dumps({**facts, "entries": entries}).encode()

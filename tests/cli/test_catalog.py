@@ -248,3 +248,24 @@ def test_the_schema_of_a_profile_has_its_version_and_fields(command):
     schema = json.loads(command("catalog", "schema").out)
     assert schema["$id"] == "hetero-ops/v1/Profile"
     assert {"memory_mib", "rates", "partitions", "interconnect_groups", "is_opaque"} <= set(schema["properties"])
+
+
+def test_advise_ranks_by_what_was_measured(command, tmp_path):
+    (tmp_path / "t.csv").write_text("workload,device,throughput\nchat,T4,2\nchat,L4,5\n")
+    done = command("catalog", "advise", "chat", "--measured", str(tmp_path / "t.csv"))
+    assert done.code == 0
+    lines = [line for line in done.out.splitlines() if line.endswith("table t.csv")]
+    assert [line.split()[0] for line in lines] == ["L4", "T4"]
+    assert "devices of the catalog were not measured" in done.out
+
+
+def test_advise_says_in_json_what_is_missing(command):
+    done = command("catalog", "advise", "inference:7B", "--goal", "cost", "--json")
+    assert done.code == 0
+    advice = json.loads(done.out)
+    assert (advice["goal"], advice["devices"][0]["source"]) == ("cost", "roofline")
+    assert "no price of Ascend-910B2" in advice["missing"]
+
+
+def test_advise_refuses_an_unknown_workload(command):
+    assert command("catalog", "advise", "poetry").code == 64

@@ -95,6 +95,28 @@ def test_weights_change_the_score_and_the_trace(command, tmp_path):
     assert usual["trace_id"] != other["trace_id"]
 
 
+@pytest.mark.parametrize("changed", ["performance", "topology", "fragmentation", "power"])
+def test_one_weight_changes_only_its_term(command, tmp_path, changed):
+    """Values stay; what the terms add up to before it is scaled to 100 moves by the change times the value."""
+    devices = [{"sku": "H100-SXM5-80GB", "count": 8, "numa": [0, 0, 0, 0, 1, 1, 1, 1]}]
+    one = {"name": "nv", "power_budget_mw": 2_500_000, "devices": devices}
+    head = {"apiVersion": "hetero-ops/v1", "kind": "Fleet"}
+    (tmp_path / "fleet.json").write_text(json.dumps({**head, "clusters": [{"name": "x", "nodes": [one]}]}))
+    weights = {"performance": 50, "topology": 25, "fragmentation": 15, "power": 10}
+    answers = []
+    for number, table in enumerate((weights, weights | {changed: weights[changed] + 40})):
+        file = tmp_path / f"{number}.json"
+        file.write_text(json.dumps(table))
+        question = ["H100:3 compute>=900", "--fleet", str(tmp_path / "fleet.json"), "--weights", str(file)]
+        answers.append(json.loads(command("place", *question, "--json").out))
+    before, after = ({term["name"]: term["value"] for term in answer["terms"]} for answer in answers)
+    assert before == after
+    assert all(value > 0 for value in before.values())
+    assert answers[0]["devices"] == answers[1]["devices"]
+    unscaled = [answer["score"] * scale / 100 for answer, scale in zip(answers, (100, 140), strict=True)]
+    assert unscaled[1] - unscaled[0] == pytest.approx(40 * before[changed], abs=0.01)
+
+
 def test_shuffled_nodes_hash_seeds_and_threads_change_no_byte(tmp_path):
     document = yaml.safe_load(Path(MIXED).read_text())
     answers = set()

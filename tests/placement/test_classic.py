@@ -47,11 +47,11 @@ def test_int8_goes_to_the_fastest_int8_device_and_never_to_one_that_nearly_lost_
 
 
 POWER = [
-    (3.5, (0, 1, 2, 3), 0, "devices draw up to 3500 of 3500 W"),
-    (3.4, (0, 1, 2, 3), -20, "devices draw up to 3500 of 3400 W"),
-    (0.7, (), 0, "devices draw up to 700 of 700 W"),
-    (0.699, (), -20, "devices draw up to 700 of 699 W"),
-    (None, (0, 1), 0, "not judged: the node states no power budget"),
+    (3.5, (0, 1, 2, 3), 0, "devices draw up to 3500 of 3500 W, estimated by TDP"),
+    (3.4, (0, 1, 2, 3), -20, "devices draw up to 3500 of 3400 W, estimated by TDP"),
+    (0.7, (), 0, "devices draw up to 700 of 700 W, estimated by TDP"),
+    (0.699, (), -20, "devices draw up to 700 of 699 W, estimated by TDP"),
+    (None, (0, 1), 0, "not judged: no power budget is stated"),
 ]
 
 
@@ -96,7 +96,8 @@ def test_the_score_never_falls_below_zero() -> None:
 def test_nodes_that_differ_in_their_budget_only_are_told_apart() -> None:
     two = fleet(node("a", "1xL4", power_budget_mw=1), node("b", "1xL4", power_budget_mw=KW))
     assert two.place("L4", policy="classic").nodes == ["b"]
-    assert two.place("L4").nodes == ["a"]
+    assert two.place("L4").nodes == ["b"]
+    assert two.place({"models": ["L4"], "power": {"cap_ok": True}}).nodes == ["b"]
 
 
 def test_cores_are_placed_too() -> None:
@@ -106,11 +107,11 @@ def test_cores_are_placed_too() -> None:
 
 def test_words_and_explanation_show_the_penalty() -> None:
     tight = fleet(node("a", f"1x{H100}", power_budget_mw=1))
-    line = "    power_headroom penalty        -20.0  devices draw up to 700 of 0 W"
+    line = "    power_headroom penalty        -20.0  devices draw up to 700 of 0 W, estimated by TDP"
     assert line in tight.place("H100", policy="classic").why().splitlines()
     (candidate,) = tight.explain("H100", policy="classic")["choices"][0]["candidates"]
     assert candidate["penalties"][0]["name"] == "power_headroom"
-    assert tight.explain("H100")["choices"][0]["candidates"][0]["penalties"] == []
+    assert [reason["code"] for reason in tight.explain("H100")["choices"][0]["reasons"]] == ["POWER_BUDGET"]
 
 
 def test_one_weight_changes_no_value() -> None:

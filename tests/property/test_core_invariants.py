@@ -233,7 +233,8 @@ def apply(requirement: Requirement, change: dict[str, Any]) -> Requirement:
     index, clause, to = change["choice_index"], change["clause"], change["to"]
     dropped = ("clusters", "regions", "compliance", "data", "labels") if clause == "place" else (clause,)
     blank = {field: Choice.model_fields[field].default for field in dropped}
-    choices[index] = choices[index].model_copy(update=blank if to is None else {clause: to})
+    new = bool(to) if clause == "may_cap_power" else to
+    choices[index] = choices[index].model_copy(update=blank if to is None else {clause: new})
     return requirement.model_copy(update={"choices": tuple(choices)})
 
 

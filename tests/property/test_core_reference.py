@@ -13,8 +13,8 @@ from hetero_ops.placement.fleet import Fleet
 from tests.reference import fragmentation, placing
 from tests.reference.model import Answer
 from tests.reference.model import Fleet as ReferenceFleet
-from tests.reference.reader import read_fleet
-from tests.reference.strategies import FOREIGN_MODEL, fleets, is_foreign_model_in, requirements
+from tests.reference.reader import read_fleet, read_readings
+from tests.reference.strategies import FOREIGN_MODEL, fleets, is_foreign_model_in, readings, requirements
 
 CATALOG = Catalog.builtin()
 
@@ -54,6 +54,9 @@ def test_the_core_decides_as_the_reference_does(policy: str, data: st.DataObject
     asked = data.draw(st.lists(requirements(document), min_size=1, max_size=3), label="asked")
     fleet, reference = Fleet.from_document(document), read_fleet(document, CATALOG)
     models = [FOREIGN_MODEL] if is_foreign_model_in(document) else []
+    seen = data.draw(readings(reference), label="readings")
+    fleet.observe(seen)
+    read_readings(reference, seen)
     stated = document.get("mix")
     mix = fragmentation.stated_mix(stated, CATALOG, models) if stated else fragmentation.default_mix(reference, _BLANK)
     assert_same_fragmentation(fleet, reference, mix)

@@ -1,12 +1,20 @@
 """What a choice asks against what a device is: the first thing that is amiss, wherever the device stands."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from tests.reference.model import JSON, WHOLE, Device, total
 
 # Later means nearer to a fit.
 CODES = (
-    *("NOT_OFFERED", "VENDOR_MISMATCH", "MODEL_MISMATCH", "MIG_PROFILE_MISSING", "SHARING_FORBIDDEN"),
+    *(
+        "NOT_OFFERED",
+        "VENDOR_MISMATCH",
+        "MODEL_MISMATCH",
+        "IMAGE_VENDOR_MISMATCH",
+        "MIG_PROFILE_MISSING",
+        "SHARING_FORBIDDEN",
+    ),
     *("MEMORY_TOO_LARGE", "MEMORY_TOO_SMALL", "MEMORY_TYPE", "CONFIDENTIAL_UNSUPPORTED", "PRECISION_UNSUPPORTED"),
     *("LINK_CLASS", "LINK_BANDWIDTH", "COMPUTE_TOO_LOW", "BANDWIDTH_TOO_LOW", "POWER_BUDGET", "PERF_UNKNOWN"),
     *(
@@ -36,7 +44,7 @@ class Misfit:
 
 def misfit_of_device(device: Device, choice: JSON) -> Misfit | None:
     """Why a device can never serve a choice; load, island and health apart."""
-    checks = (_class, _form, _named, _sharing, _memory, _features, _precision, _link, _rates, _work, _power)
+    checks = (_class, _form, _named, _toolkit, _sharing, _memory, _features, _precision, _link, _rates, _work, _power)
     return next((misfit for check in checks if (misfit := check(device, choice))), None)
 
 
@@ -74,6 +82,19 @@ def _named(device: Device, choice: JSON) -> Misfit | None:
         return Misfit("VENDOR_MISMATCH")
     is_meant = not choice["names"] or any(_is_meant(device, name, choice) for name in choice["names"])
     return None if is_meant else Misfit("MODEL_MISMATCH")
+
+
+def _toolkit(device: Device, choice: JSON) -> Misfit | None:
+    toolkit = choice.get("toolkit")
+    home = {"cuda": "nvidia", "rocm": "amd"}.get(toolkit or "", "intel")
+    is_translated = toolkit == "cuda" and device.vendor in {"amd", "intel"} and choice.get("may_translate")
+    return None if not toolkit or device.vendor == home or is_translated else Misfit("IMAGE_VENDOR_MISMATCH")
+
+
+def speed_left(device: Device, choice: JSON) -> Fraction:
+    """Part of its speed that is left: less where code is translated, or a hypervisor is between."""
+    translated = Fraction(8, 10) if choice.get("toolkit") == "cuda" and device.vendor != "nvidia" else Fraction(1)
+    return translated * (Fraction(9, 10) if device.is_virtual else 1)
 
 
 def _sharing(device: Device, choice: JSON) -> Misfit | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
+from tests.reference import power
 from tests.reference.device_fit import CODES, Misfit, misfit_of_device, part_milli
 from tests.reference.model import JSON, WHOLE, Device, Node, share_of, total
 
@@ -13,7 +14,8 @@ def misfit_on_node(node: Node, device: Device, choice: JSON) -> Misfit | None:
     verdict, is_never = choice.get("verdicts", {}).get(device.kind, (None, False))
     misfit = misfit_of_device(device, choice) or (verdict if is_never else None)
     misfit = misfit or _price(node, device, choice) or _driver(node, device, choice)
-    return misfit or (Misfit("TAINT") if node.taints - device.resource_keys else None)
+    misfit = misfit or (Misfit("TAINT") if node.taints - device.resource_keys else None)
+    return misfit or power.misfit_alone(node, device, choice)
 
 
 def _price(node: Node, device: Device, choice: JSON) -> Misfit | None:
@@ -79,7 +81,7 @@ def _misfit_in_place(node: Node, choice: JSON) -> tuple[Misfit, bool] | None:
     misfit = _misfit_of_empty(node, choice, fitting)
     if misfit:
         return misfit, True
-    fitting, passing = _now(fitting, choice)
+    fitting, passing = _now(node, fitting, choice)
     if passing and not fitting and choice["count"] > 0:
         return max(passing, key=_nearness), False
     if node.state != "active":
@@ -93,15 +95,16 @@ def _misfit_in_place(node: Node, choice: JSON) -> tuple[Misfit, bool] | None:
     return misfit, False
 
 
-def _now(fitting: list[Device], choice: JSON) -> tuple[list[Device], list[Misfit]]:
-    """The devices that the team may use now, and why it may not use the others."""
-    kept = [device for device in fitting if is_within_quota(device, choice)]
-    return kept, [choice["verdicts"][device.kind][0] for device in fitting if device not in kept]
+def _now(node: Node, fitting: list[Device], choice: JSON) -> tuple[list[Device], list[Misfit]]:
+    """The devices that may be used now, and why the others may not."""
+    found = [(device, misfit_now(node, device, choice)) for device in fitting]
+    return [device for device, misfit in found if misfit is None], [misfit for _, misfit in found if misfit]
 
 
-def is_within_quota(device: Device, choice: JSON) -> bool:
-    """Whether the team may use one more request of devices like this one now."""
-    return choice.get("verdicts", {}).get(device.kind) is None
+def misfit_now(node: Node, device: Device, choice: JSON) -> Misfit | None:
+    """Why the team may not use one more request of devices like this one now, or their node may not draw so much."""
+    verdict, _ = choice.get("verdicts", {}).get(device.kind, (None, False))
+    return verdict or power.misfit_now(node, device, choice)
 
 
 def _misfit_of_empty(node: Node, choice: JSON, fitting: list[Device]) -> Misfit | None:

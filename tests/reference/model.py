@@ -32,12 +32,15 @@ class Device:
     switch: int | None = None
     card: str | None = None
     free: int = WHOLE
+    is_virtual: bool = False
+    read_mw: int | None = None
+    free_when_read: int | None = None
 
     @property
     def kind(self) -> tuple[object, ...]:
         """Devices of one kind are one model, one partition and one memory size."""
         what = (self.sku, self.vendor, self.model, self.accelerator_class)
-        return (*what, self.partition, self.nominal_mib, self.usable_mib)
+        return (*what, self.partition, self.is_virtual, self.nominal_mib, self.usable_mib)
 
 
 @dataclass
@@ -62,6 +65,8 @@ class Node:
     rdma: frozenset[str] = frozenset()
     prices_milli: dict[str, int] = field(default_factory=dict)
     power_budget_mw: int | None = None
+    rack_budget_mw: int | None = None
+    rack_nodes: list["Node"] = field(default_factory=list)
 
     def label(self, *keys: str) -> str | None:
         """The first of these labels that the node has."""

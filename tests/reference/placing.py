@@ -17,7 +17,8 @@ Name = tuple[str, str]
 def place(fleet: Fleet, choices: Sequence[JSON], mix: Mix, policy: str = "aware", team: str | None = None) -> Answer:
     """Places the choices in their order, or says why not."""
     reasons: set[Reason] = set()
-    for index, written in enumerate(choices):
+    capped = {"may_cap_power": True} if policy == "classic" else {}  # points instead of a refusal
+    for index, written in enumerate(choice | capped for choice in choices):
         question = Question(mix, policy, team, choices[0] if index else None)
         asked = next(_settled(fleet, with_taken(fleet, written, team), question))
         choice = with_verdicts(fleet, asked, question)

@@ -1,8 +1,10 @@
 """From a fleet document to the objects of the reference."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 
 from hetero_ops.gap.catalog import Catalog
+from hetero_ops.inventory.reading import Reading
 from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, TeamUse, nominal_size
 
 _NOT_SCALE_UP = ({"pcie", "none", "upi"}, {"bridge", "pcie-tree", "none"})
@@ -17,7 +19,21 @@ def read_fleet(document: JSON, catalog: Catalog) -> Fleet:
         for used in written.get("used", []):
             fleet.team_uses += _team_uses(node, used)
             fleet.team_nodes += [(used["team"], node)] if "team" in used else []
+    for cluster in clusters:
+        for rack in cluster.get("racks", []):
+            inside = [n for n in fleet.nodes if n.cluster == cluster["name"] and n.labels.get("rack") == rack["name"]]
+            for node in inside:
+                node.rack_budget_mw, node.rack_nodes = rack["power_budget_mw"], inside
     return fleet
+
+
+def read_readings(fleet: Fleet, readings: Iterable[Reading]) -> None:
+    """What was read of devices."""
+    for reading in readings:
+        for node in fleet.nodes:
+            for device in node.devices:
+                if (node.cluster, node.name, device.id) == (reading.cluster, reading.node, reading.device):
+                    device.read_mw, device.free_when_read = reading.power_mw, device.free
 
 
 def _team_uses(node: Node, used: JSON) -> list[TeamUse]:
@@ -90,6 +106,7 @@ def _device(group: JSON, position: int, number: int, catalog: Catalog) -> Device
         card=group.get("pci") if partition else None,
         numa=numa[position] if isinstance(numa, list) else numa,
         is_healthy=is_healthy,
+        is_virtual=bool(group.get("vgpu")),
         free=WHOLE if is_healthy else 0,
         resource_keys=_resource_keys(said.get("vendor"), catalog),
     )

@@ -6,8 +6,10 @@ from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
+from tests.reference import power
 from tests.reference.affinity import affinity
-from tests.reference.filtering import is_within_quota, misfit_of_node, misfit_on_node
+from tests.reference.device_fit import computed_precision, part_of, speed_left
+from tests.reference.filtering import misfit_now, misfit_of_node, misfit_on_node
 from tests.reference.fragmentation import Mix
 from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, share_of
 from tests.reference.quota import misfit_of_team
@@ -49,7 +51,7 @@ def emptied(fleet: Fleet) -> Fleet:
     for node in empty.nodes:
         node.state, node.free_cpu_milli, node.free_memory_mib = "active", node.cpu_milli, node.memory_mib
         for device in node.devices:
-            device.is_healthy, device.free = True, WHOLE
+            device.is_healthy, device.free, device.read_mw = True, WHOLE, None
     return empty
 
 
@@ -71,7 +73,7 @@ def sets(node: Node, choice: JSON) -> Iterator[tuple[Device, ...]]:
     """Every set of the asked number of usable devices, of one kind, and in one island where a link is asked."""
     free = [device for device in node.devices if device.free >= share_of(choice, device.nominal_mib)]
     fit = [device for device in free if misfit_on_node(node, device, choice) is None]
-    usable = [device for device in fit if is_within_quota(device, choice)]
+    usable = [device for device in fit if misfit_now(node, device, choice) is None]
     for chosen in combinations(usable, choice["count"]):
         islands = {device.island for device in chosen}
         is_split = choice["link"] and choice["count"] > 1 and (len(islands) > 1 or None in islands)
@@ -88,7 +90,8 @@ def _is_allowed(node: Node, chosen: Sequence[Device], choice: JSON) -> bool:
     is_torn = ranks > 1 and (any(size % ranks for size in groups) or any(device.island is None for device in chosen))
     is_opaque = any(device.profile.get("is_opaque") for device in chosen)
     all_of_it = sum(device.kind == chosen[0].kind for device in node.devices) if is_opaque else len(chosen)
-    return not is_apart and not is_torn and len(chosen) == all_of_it
+    is_as_asked = not is_apart and not is_torn and len(chosen) == all_of_it
+    return is_as_asked and power.is_within(node, chosen, choice)
 
 
 def score(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, policy: str) -> Fraction:
@@ -102,24 +105,28 @@ def score(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, po
 def terms(
     node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, policy: str
 ) -> tuple[dict[str, Fraction], int]:
-    """Values and penalty. `aware`: the filter has seen to every need, and there are no power readings; both are 1."""
-    values = {"performance": Fraction(1), "power": Fraction(1), "fragmentation": _rest(node, chosen, choice, worth)}
-    penalty = 0
+    """Values and penalty."""
+    values = {"performance": _met(chosen, choice), "fragmentation": _rest(node, chosen, choice, worth)}
+    values["power"], is_missing = power.value(node, chosen, policy)
     if policy == "classic" and chosen:
         values["performance"] = affinity(chosen[0], choice, policy) / 100
-        if is_out_of_power(node, chosen):
-            values["power"], penalty = Fraction(0), _POWER_PENALTY
     if len(chosen) > 1:
         values["topology"] = nearness(chosen)
-    return values, penalty
+    return values, _POWER_PENALTY if is_missing and policy == "classic" else 0
 
 
-def is_out_of_power(node: Node, chosen: Sequence[Device]) -> bool:
-    """Whether the devices in use and the chosen may draw more than the node has; not known is no."""
-    counted = [device for device in node.devices if device in chosen or (device.is_healthy and device.free < WHOLE)]
-    draws = [None if device.partition else device.profile.get("tdp_mw") for device in counted]
-    known = [draw for draw in draws if draw is not None]
-    return node.power_budget_mw is not None and len(known) == len(draws) and sum(known) > node.power_budget_mw
+def _met(chosen: Sequence[Device], choice: JSON) -> Fraction:
+    """The filter has seen to every need by the sheet; translated or behind a hypervisor a device may fall short."""
+    need = choice["compute_floor_tflops"]
+    if not chosen or not need:
+        return Fraction(1)
+    device = chosen[0]
+    if device.profile.get("is_opaque"):
+        return Fraction(1, 2)
+    sheet = part_of(device, device.profile["rates"][computed_precision(device, choice)], "compute_milli")
+    rate = Fraction(sheet or 0) * speed_left(device, choice)
+    reference = Fraction(989.4)
+    return min(rate / (rate + reference) / (Fraction(need) / (Fraction(need) + reference)), Fraction(1))
 
 
 def nearness(chosen: Sequence[Device]) -> Fraction:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hetero_ops.gap.catalog import Catalog
-from tests.reference.device_fit import Misfit, computed_precision, devices_for, part_milli
+from tests.reference.device_fit import Misfit, computed_precision, devices_for, part_milli, speed_left
 from tests.reference.model import JSON, WHOLE, Device, share_of, total
 
 _FREE = ("bf16", "fp16")
@@ -30,7 +30,7 @@ def _ratio(device: Device, choice: JSON, first: JSON) -> float | None:
         reached = _achieved(device.profile, word)
         if yardstick is not None and reached is not None and _is_known_part(device):
             mine = reached * part_milli(device) / WHOLE * _amount(choice, device.nominal_mib)
-            return mine / yardstick
+            return mine / yardstick * float(speed_left(device, choice))
     return None
 
 

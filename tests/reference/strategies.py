@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hetero_ops.gap.choice import Choice, ModelName, Precision
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.gap.words import PRECISIONS
-from tests.reference.model import JSON
+from hetero_ops.inventory.reading import Reading
+from tests.reference.model import JSON, Fleet
 
 GIB = 1024
 FOREIGN_MODEL = "XPU-1"
@@ -41,6 +42,7 @@ def _given(fields: JSON) -> JSON:
 _SHAPE = st.sampled_from([*["sku"] * 8, "unknown", "partition"])
 _SKU = st.sampled_from(SKUS)
 _REPORTED = rarely(st.sampled_from([40_200, 76_000, 81_559, 191_000, 500]))
+_VIRTUAL = rarely(st.booleans())
 _UNKNOWN = st.fixed_dictionaries(
     {
         "class": st.sampled_from([None, "gpu", "npu"]),
@@ -65,7 +67,7 @@ def kinds(draw: st.DrawFn) -> JSON:
     if shape == "partition":
         return {"sku": "A100-SXM4-40GB", "partition": "1g.5gb", "memory_mib": 4864}
     what = {"sku": draw(_SKU)} if shape == "sku" else {"sku": "unknown"} | draw(_UNKNOWN)
-    return _given(what | {"memory_mib": draw(_REPORTED)})
+    return _given(what | {"memory_mib": draw(_REPORTED), "vgpu": draw(_VIRTUAL)})
 
 
 _KIND = kinds()
@@ -90,7 +92,7 @@ _HOST = st.fixed_dictionaries(
         "cpu_milli": st.sampled_from([None, 2000, 4000, 64000]),
         "memory_mib": st.sampled_from([None, 4 * GIB, 64 * GIB]),
         "pool": st.sampled_from([None, "train"]),
-        "labels": rarely(st.just({"rack": "r1"})),
+        "labels": st.sampled_from([None, None, {"rack": "r1"}]),
         "driver": rarely(st.sampled_from([{"nvidia": "570.65.06", "amd": "6.4"}, {"nvidia": "550"}])),
         "runtime": rarely(st.sampled_from([["cudnn"], ["cudnn", "nccl"], ["miopen"]])),
         "rdma": rarely(st.sampled_from([["ib"], ["roce"], ["rdma"], ["none"]])),
@@ -149,6 +151,7 @@ _CLUSTER = st.fixed_dictionaries(
     {},
     optional={
         "region": st.sampled_from(["eu", "us"]),
+        "racks": st.sampled_from([700_000, 2_500_000]).map(lambda mw: [{"name": "r1", "power_budget_mw": mw}]),
         "tags": st.sampled_from([{"compliance": ["gdpr"]}, {"data": ["s3://a"], "compliance": ["gdpr", "hipaa"]}]),
     },
 )
@@ -176,6 +179,15 @@ def fleets(draw: st.DrawFn) -> JSON:
     clusters = [{"name": cluster, "pools": [_POOL], **draw(_CLUSTER), "nodes": part} for cluster, part in parts]
     head = {"apiVersion": "hetero-ops/v1", "kind": "Fleet"}
     return {**head, "clusters": clusters, "mix": draw(_MIX), "limits": draw(_LIMITS)}
+
+
+@st.composite
+def readings(draw: st.DrawFn, fleet: Fleet) -> list[Reading]:
+    """Readings of some devices of a fleet; now and then one that tells no power."""
+    places = [(node.cluster, node.name, device.id) for node in fleet.nodes for device in node.devices]
+    power = st.sampled_from([None, 0, 60_000, 350_000, 700_000])
+    read = [] if not places else draw(st.lists(st.sampled_from(places), max_size=6, unique=True))
+    return [Reading(cluster=c, node=node, device=device, power_mw=draw(power)) for c, node, device in read]
 
 
 def is_foreign_model_in(document: JSON) -> bool:
@@ -211,6 +223,9 @@ _CLAUSES: dict[str, st.SearchStrategy[Any]] = {
     "memory_kind": st.sampled_from(["hbm", "gddr"]),
     "is_confidential": st.just(True),  # noqa: FBT003 - a value, not a switch
     "numa": st.sampled_from(["require", "require", "prefer"]),
+    "toolkit": st.sampled_from(["cuda", "cuda", "rocm", "oneapi"]),
+    "may_translate": st.just(True),  # noqa: FBT003
+    "may_cap_power": st.just(True),  # noqa: FBT003 - a value, not a switch
     "power_ceiling_mw": st.sampled_from([100_000, 750_000, 2_000_000]),
     "cost_ceiling_milli": st.sampled_from([1000, 2500, 9000]),
     "driver_floor": st.sampled_from(["550", "570.10", "999"]),

@@ -13,6 +13,7 @@ pub enum Code {
     NotOffered,
     VendorMismatch,
     ModelMismatch,
+    ImageVendorMismatch,
     MigProfileMissing,
     SharingForbidden,
     MemoryTooLarge,

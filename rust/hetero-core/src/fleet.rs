@@ -2,6 +2,8 @@
 
 mod snapshot;
 
+use indexmap::IndexMap;
+
 use crate::capacity::Capacity;
 use crate::decision::Placement;
 use crate::digest::{Digest, Hasher};
@@ -9,16 +11,18 @@ use crate::document::{FleetDocument, LimitDocument, MixEntry, NodeState};
 use crate::error::{Error, Result};
 use crate::hold::{Hold, HoldId};
 use crate::inventory::{Inventory, Node};
+use crate::measured::{Measured, MeasuredTable};
 use crate::mix::{Mix, MixDocument, default_mix};
 use crate::place::Best;
+use crate::power::Draws;
 use crate::profile::Profiles;
 use crate::quota::{Limit, Quotas};
 use crate::ranking::Memory;
+use crate::reading::{Kept, Reading, Readings, located};
 use crate::request::Choice;
 use crate::state::StateTable;
 use crate::units::NodeIdx;
 use crate::worth::{Drift, Free, Scarcity, Worth};
-use indexmap::IndexMap;
 
 /// All clusters. Built once, changed by small steps, asked many times.
 #[derive(Clone, Debug)]
@@ -28,6 +32,9 @@ pub struct Fleet {
     inventory: Inventory,
     capacity: Capacity,
     quotas: Quotas,
+    measured: Measured,
+    readings: Readings,
+    draws: Draws,
     mix: Mix,
     scarcity: Scarcity,
     states: StateTable,
@@ -50,6 +57,9 @@ impl Fleet {
             inventory,
             capacity,
             quotas: Quotas::default(),
+            measured: Measured::default(),
+            readings: Readings::default(),
+            draws: Draws::default(),
             mix,
             scarcity: Scarcity::default(),
             states: StateTable::default(),
@@ -80,6 +90,32 @@ impl Fleet {
         self.quotas = quotas;
     }
 
+    /// Takes speeds from these measurements from now on, where they have them.
+    pub fn set_measured(&mut self, table: MeasuredTable) -> Result<()> {
+        self.measured = Measured::new(table)?;
+        self.memory.clear();
+        Ok(())
+    }
+
+    /// Takes readings into account from now on, all or none; one of a device replaces the last one of it.
+    pub fn observe(&mut self, readings: Vec<Reading>) -> Result<()> {
+        for (node, at, reading) in located(self, readings)? {
+            self.node_changes(node);
+            let cluster = Some(self.node(node).cluster.clone());
+            let kept = Kept { free_milli: self.capacity.free_milli[at], reading: Reading { cluster, ..reading } };
+            self.readings.insert(at, kept);
+            self.node_changed(node);
+        }
+        self.readings.sort_unstable_keys();
+        Ok(())
+    }
+
+    /// The last readings, in the order of clusters, nodes and devices. Those that steps outdated are left out.
+    pub fn readings(&self) -> Vec<Reading> {
+        let kept = self.readings.iter().filter(|(at, kept)| kept.free_milli == self.capacity.free_milli[**at]);
+        kept.map(|(_, kept)| kept.reading.clone()).collect()
+    }
+
     /// Measures fragmentation against another mix from now on.
     pub fn set_mix(&mut self, mix: MixDocument) -> Result<()> {
         self.mix = Mix::new(mix, &self.inventory)?;
@@ -94,6 +130,7 @@ impl Fleet {
         empty.inventory.devices.iter_mut().for_each(|device| device.is_healthy = true);
         empty.inventory.team_holds.clear();
         empty.holds.clear();
+        empty.readings.clear();
         empty.capacity = empty.inventory.whole_capacity();
         empty.set_limits(self.quotas.limits().to_vec());
         empty.rebuild_states();
@@ -199,6 +236,7 @@ impl Fleet {
     fn rebuild_states(&mut self) {
         self.states = StateTable::default();
         self.memory.clear();
+        self.draws = Draws::of(&self.inventory, &self.capacity.free_milli, &self.readings);
         self.digest = 0;
         let mut scarcity = Scarcity::new(&self.mix.demand);
         for node in (0..self.inventory.nodes.len()).map(NodeIdx::new) {
@@ -214,7 +252,9 @@ impl Fleet {
 
     /// Takes a node out of all sums; [`Fleet::node_changed`] puts it back as it then is.
     fn node_changes(&mut self, node: NodeIdx) {
-        self.digest = self.digest.wrapping_sub(self.named_digest(node));
+        for near in self.in_rack(node) {
+            self.digest = self.digest.wrapping_sub(self.named_digest(near));
+        }
         if self.node(node).state == NodeState::Active {
             let free = self.free(node);
             self.scarcity.remove(&free, &self.mix.demand);
@@ -222,13 +262,21 @@ impl Fleet {
     }
 
     fn node_changed(&mut self, node: NodeIdx) {
-        self.update_state(node);
-        self.digest = self.digest.wrapping_add(self.named_digest(node));
+        self.draws.update(&self.inventory, &self.capacity.free_milli, &self.readings, node);
+        for near in self.in_rack(node) {
+            self.update_state(near);
+            self.digest = self.digest.wrapping_add(self.named_digest(near));
+        }
         if self.node(node).state == NodeState::Active {
             let free = self.free(node);
             self.scarcity.add(&free, &self.mix.demand);
         }
         self.scarcity.settle(&self.mix.demand);
+    }
+
+    /// The nodes whose state changes with that of a node: those that share a power budget with it, and itself.
+    fn in_rack(&self, node: NodeIdx) -> Vec<NodeIdx> {
+        self.node(node).rack.map_or_else(|| vec![node], |rack| self.inventory.racks[rack].nodes.clone())
     }
 
     fn update_state(&mut self, at: NodeIdx) {
@@ -239,7 +287,18 @@ impl Fleet {
         for &milli in free {
             hasher = hasher.number(u64::from(milli));
         }
-        let state = hasher.maybe(cpu).maybe(self.capacity.free_memory_mib[at.at()]).finish();
+        let mut hasher = hasher.maybe(cpu).maybe(self.capacity.free_memory_mib[at.at()]);
+        if let Some(rack) = node.rack {
+            let budget = self.inventory.racks[rack].power_budget_mw;
+            hasher = hasher.text("rack").number(budget).maybe(self.draws.of_rack(rack));
+        }
+        let read = node.devices.clone().enumerate().filter(|_| !self.readings.is_empty());
+        for (offset, device) in read {
+            if let Some(kept) = self.readings.get(&device).filter(|kept| kept.free_milli == free[offset]) {
+                hasher = hasher.text("reading").number(offset as u64).maybe(kept.reading.power_mw);
+            }
+        }
+        let state = hasher.finish();
         self.states.set(at, state);
     }
 
@@ -273,6 +332,19 @@ impl Fleet {
     /// The limits of teams, and what they use.
     pub fn quotas(&self) -> &Quotas {
         &self.quotas
+    }
+
+    /// What was measured.
+    pub fn measured(&self) -> &Measured {
+        &self.measured
+    }
+
+    pub(crate) fn kept_readings(&self) -> &Readings {
+        &self.readings
+    }
+
+    pub(crate) fn draws(&self) -> &Draws {
+        &self.draws
     }
 
     /// The mix in use.

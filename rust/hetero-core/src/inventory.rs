@@ -1,5 +1,7 @@
 //! From the document to the static part of a fleet: nodes in order of their names, devices in dense columns.
 
+mod rack;
+
 use std::ops::Range;
 
 use indexmap::{IndexMap, IndexSet};
@@ -18,6 +20,8 @@ use crate::kind::Kind;
 use crate::profile::Profiles;
 use crate::site::Site;
 use crate::units::{KindIdx, NodeIdx, WHOLE_MILLI};
+
+pub use rack::Rack;
 
 /// Devices of one node at most: above every machine on the market, and a bound for a mistyped count.
 const MAX_DEVICES_PER_NODE: usize = 1024;
@@ -62,10 +66,19 @@ pub struct Node {
     pub domains: Domains,
     /// Power that it may draw.
     pub power_budget_mw: Option<u64>,
+    /// Its rack, where that has a power budget.
+    pub rack: Option<usize>,
     /// Of everything a decision may depend on, but names.
     pub digest: Digest,
     /// Of the names of its devices, and of its place.
     pub names_digest: Digest,
+}
+
+impl Node {
+    /// Whether what its devices draw is bounded, by its own budget or that of its rack.
+    pub(crate) fn is_under_budget(&self) -> bool {
+        self.power_budget_mw.is_some() || self.rack.is_some()
+    }
 }
 
 /// The static part of a fleet, and the capacity that is free at the start.
@@ -75,6 +88,8 @@ pub struct Inventory {
     pub kinds: Vec<Kind>,
     /// Nodes by cluster and name.
     pub nodes: Vec<Node>,
+    /// Racks with a power budget.
+    pub racks: Vec<Rack>,
     /// Device columns.
     pub devices: Vec<Device>,
     /// What is in use from the start and counts for a team.
@@ -91,6 +106,7 @@ impl Inventory {
         let mut inventory = Self {
             kinds: kinds.into_values().collect(),
             nodes: Vec::new(),
+            racks: Vec::new(),
             devices: Vec::new(),
             team_holds: Vec::new(),
         };
@@ -98,6 +114,7 @@ impl Inventory {
             inventory.add_node(node, profiles)?;
         }
         domain::assign(&mut inventory.nodes);
+        inventory.add_racks(document)?;
         let capacity = inventory.free_capacity(&sorted)?;
         Ok((inventory, capacity))
     }
@@ -125,6 +142,7 @@ impl Inventory {
             site: Site::of(named.cluster, &named.cluster_path, document)?,
             domains: Domains::default(),
             power_budget_mw: document.power_budget_mw,
+            rack: None,
             digest: Digest::default(),
             names_digest: Digest::default(),
         };

@@ -1,8 +1,11 @@
 //! Kinds of device: what all devices of one model, partition and memory size have in common.
 
+use indexmap::IndexMap;
+
 use crate::digest::{Digest, Hasher};
 use crate::document::DeviceGroup;
 use crate::error::{Error, Result};
+use crate::measured::Model;
 use crate::profile::{Class, Partition, Profile, Profiles};
 use crate::request::{Choice, Path};
 use crate::units::{WHOLE_MILLI, nominal_mib};
@@ -28,6 +31,10 @@ pub struct Kind {
     pub usable_mib: Option<u64>,
     /// Resource keys of this vendor's device plugins; all known ones when the vendor is unknown.
     pub resource_keys: Vec<String>,
+    /// Toolkits whose code runs on it, with the thousandths of its speed that are left; 1000 where at home.
+    pub toolkits: IndexMap<String, u32>,
+    /// Thousandths of its speed that are left behind a hypervisor; 1000 for a device that is not virtual.
+    pub virtual_milli: u32,
     /// Of everything above that a decision may depend on.
     pub digest: Digest,
 }
@@ -57,20 +64,26 @@ impl Kind {
             nominal_mib: nominal,
             usable_mib: usable,
             resource_keys: resource_keys(vendor.as_deref(), profiles),
+            toolkits: toolkits(vendor.as_deref(), profiles),
+            virtual_milli: match group.vgpu {
+                Some(true) => profiles.overheads.virtual_milli.unwrap_or(u32::from(WHOLE_MILLI)),
+                _ => u32::from(WHOLE_MILLI),
+            },
             digest: Digest::default(),
             partition,
             profile,
             vendor,
         };
-        kind.digest = Hasher::new("kind")
+        let hasher = Hasher::new("kind")
             .text(kind.sku.as_deref().unwrap_or("unknown"))
             .text(kind.vendor.as_deref().unwrap_or(""))
             .text(kind.model.as_deref().unwrap_or(""))
             .text(kind.class.map_or("", Class::word))
             .text(kind.partition.as_deref().unwrap_or(""))
             .maybe(kind.nominal_mib)
-            .maybe(kind.usable_mib)
-            .finish();
+            .maybe(kind.usable_mib);
+        let is_virtual = group.vgpu == Some(true);
+        kind.digest = if is_virtual { hasher.number(u64::from(kind.virtual_milli)).finish() } else { hasher.finish() };
         Ok(kind)
     }
 
@@ -109,6 +122,26 @@ impl Kind {
         Some(self.tflops(precision)? * self.profile.as_ref()?.efficiency_in(precision))
     }
 
+    /// What a table of measurements knows it as; a partition was not measured.
+    pub fn measured_as(&self) -> Option<Model<'_>> {
+        let whole = Model { sku: self.sku.as_deref(), name: self.model.as_deref() };
+        self.partition.is_none().then_some(whole)
+    }
+
+    /// Whether code of the choice's toolkit runs on it by translation only; `None` where it does not run, or that is not
+    /// known.
+    pub fn is_translated(&self, choice: &Choice) -> Option<bool> {
+        let Some(toolkit) = &choice.toolkit else { return Some(false) };
+        self.toolkits.get(toolkit).map(|&milli| milli < u32::from(WHOLE_MILLI))
+    }
+
+    /// Part of its speed that is left to a choice: less where code is translated, or a hypervisor is between.
+    pub fn speed_left(&self, choice: &Choice) -> f64 {
+        let translated = choice.toolkit.as_ref().and_then(|toolkit| self.toolkits.get(toolkit));
+        let parts = [translated.copied().unwrap_or(u32::from(WHOLE_MILLI)), self.virtual_milli];
+        parts.iter().map(|&milli| f64::from(milli) / f64::from(WHOLE_MILLI)).product()
+    }
+
     /// Part of a device that it is, thousandths, by compute; the whole where that is unknown.
     pub fn part_milli(&self) -> u64 {
         self.cut().and_then(|cut| cut.compute_milli).map_or(u64::from(WHOLE_MILLI), u64::from)
@@ -140,6 +173,12 @@ fn resource_keys(vendor: Option<&str>, profiles: &Profiles) -> Vec<String> {
         Some(keys) => keys.clone(),
         None => profiles.resource_keys.values().flatten().cloned().collect(),
     }
+}
+
+fn toolkits(vendor: Option<&str>, profiles: &Profiles) -> IndexMap<String, u32> {
+    let of_vendor =
+        |(toolkit, vendors): (&String, &IndexMap<String, u32>)| Some((toolkit.clone(), *vendors.get(vendor?)?));
+    profiles.overheads.toolkits.iter().filter_map(of_vendor).collect()
 }
 
 fn unknown_sku(sku: &str, path: &str, profiles: &Profiles) -> Error {

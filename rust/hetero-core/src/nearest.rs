@@ -89,7 +89,7 @@ fn key(reason: &Reason) -> (bool, u64, crate::codes::Code) {
 }
 
 fn changes(fleet: &Fleet, request: &Request, question: &Question, index: usize) -> Vec<Change> {
-    let choice = &request.choices[index];
+    let choice = &*question.policy.judged(&request.choices[index]);
     let fits = |choice: &Choice| fits(fleet, request, index, choice);
     let label = &choice.label;
     let mut found = Vec::new();
@@ -105,6 +105,10 @@ fn changes(fleet: &Fleet, request: &Request, question: &Question, index: usize) 
         if changed != *choice && fits(&changed) {
             offer(clause, None, text.to_owned(), changed);
         }
+    }
+    let capped = Choice { may_cap_power: true, power_ceiling_mw: None, ..choice.clone() };
+    if !choice.may_cap_power && fits(&capped) {
+        offer("may_cap_power", Some(1), "let its power be capped (power: {cap_ok: true})".to_owned(), capped);
     }
     if let Some(count) = most(choice, fits) {
         let text = format!("ask for {count} instead of {}", choice.count);

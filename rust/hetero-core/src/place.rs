@@ -15,8 +15,9 @@ use crate::gang;
 use crate::low_score::sift;
 use crate::nearest::{fits, nearest};
 use crate::pack::for_each_option;
+use crate::power;
 use crate::ranking::{Asker, Outlook};
-use crate::reason::{gather, refusals};
+use crate::reason::{gather, refusals, usable_kinds};
 use crate::request::{Choice, Request};
 use crate::score::{Before, Candidate, Policy, Values, Weights, penalties, performance, round, values};
 use crate::units::{NodeIdx, share_of};
@@ -167,12 +168,12 @@ pub(crate) fn largest_that_fits<'a>(
     index: usize,
     question: &Question,
 ) -> Cow<'a, Choice> {
-    let choice = &request.choices[index];
     if let Some(settled) = gang::settle(fleet, request, index, question) {
         return Cow::Owned(settled);
     }
+    let choice = question.policy.judged(&request.choices[index]);
     let Some(ceiling) = choice.count_ceiling else {
-        return Cow::Borrowed(choice);
+        return choice;
     };
     let is_good = |tried: &Choice| {
         let best = || best_of_fleet(fleet, request, index, tried, question);
@@ -270,7 +271,7 @@ pub(crate) fn for_each_candidate(
     mut each: impl FnMut(&[usize], Values, u64),
 ) {
     let (inventory, capacity) = (fleet.inventory(), fleet.capacity());
-    let fit = filter::on_node(inventory, fleet.node(node), choice, fit);
+    let fit = usable_kinds(fleet, node, choice, fit);
     let view = View {
         free_milli: |at| capacity.free_milli[at],
         cpu_milli: capacity.free_cpu_milli[node.at()],
@@ -284,6 +285,9 @@ pub(crate) fn for_each_candidate(
     let mut consider = |devices: &[usize]| {
         if choice.one_numa_node && !is_on_one_numa_node(fleet, devices) {
             return;
+        }
+        if !power::is_within(fleet, choice, Candidate { node, devices }) {
+            return; // another device of the node draws less
         }
         let idle_milli = before.total_milli() - devices.iter().map(|&at| u64::from(share(at))).sum::<u64>();
         each(devices, values(fleet, choice, Candidate { node, devices }, &before, question), idle_milli);
@@ -385,5 +389,6 @@ fn trace_id(fleet: &Fleet, request: &Request, question: &Question) -> String {
         .number(question.seed)
         .text(&question.key);
     let digest = gang::digested(fleet, request, question, digest);
-    hex(fleet.quotas().digested(request.team.as_deref(), digest).finish())
+    let digest = fleet.quotas().digested(request.team.as_deref(), digest);
+    hex(fleet.measured().digested(request, digest).finish())
 }

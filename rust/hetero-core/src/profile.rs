@@ -171,6 +171,17 @@ impl Profile {
     }
 }
 
+/// What running in a roundabout way leaves of a device's speed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Overheads {
+    /// By toolkit, then vendor: thousandths of the speed that is left when code for the toolkit runs there; 1000 where it
+    /// is at home. What is absent does not run.
+    pub toolkits: IndexMap<String, IndexMap<String, u32>>,
+    /// Thousandths of its speed that are left of a device behind a hypervisor's virtual GPU.
+    pub virtual_milli: Option<u32>,
+}
+
 /// The catalog as the core sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -179,6 +190,9 @@ pub struct Profiles {
     pub digest: String,
     /// Resource keys of device plugins by vendor: a taint on one of them is meant for steps that use the devices.
     pub resource_keys: IndexMap<String, Vec<String>>,
+    /// Speed that is left of translated code and of virtual devices.
+    #[serde(default)]
+    pub overheads: Overheads,
     /// All profiles.
     pub entries: Vec<Profile>,
 }
@@ -196,7 +210,12 @@ impl Profiles {
         let profile: Profile =
             serde_json::from_slice(text).map_err(|e| Error::document("", format!("profile: {e}")))?;
         profile.check()?;
-        Ok(Self { digest: String::new(), resource_keys: IndexMap::new(), entries: vec![profile] })
+        Ok(Self {
+            digest: String::new(),
+            resource_keys: IndexMap::new(),
+            overheads: Overheads::default(),
+            entries: vec![profile],
+        })
     }
 
     /// The profile of a catalog key.

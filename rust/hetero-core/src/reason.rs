@@ -1,11 +1,14 @@
 //! Why a choice is refused, node by node, gathered for a person to read.
 
+use std::borrow::Cow;
+
 use indexmap::IndexMap;
 
 use crate::codes::Code;
 use crate::decision::Reason;
 use crate::filter::{self, Misfit, View};
 use crate::fleet::Fleet;
+use crate::power;
 use crate::request::Choice;
 use crate::units::NodeIdx;
 
@@ -20,10 +23,20 @@ pub struct Refusal {
     pub is_permanent: bool,
 }
 
+/// The verdict on the kinds for one node as it is now.
+pub(crate) fn usable_kinds<'a>(
+    fleet: &Fleet,
+    node: NodeIdx,
+    choice: &Choice,
+    fit: &'a [Option<Misfit>],
+) -> Cow<'a, [Option<Misfit>]> {
+    power::on_node(fleet, node, choice, filter::on_node(fleet.inventory(), fleet.node(node), choice, fit))
+}
+
 /// Whether a node takes a choice now, and if not, why. Its place is not asked: nodes in one state may be apart.
 pub fn refusal(fleet: &Fleet, node: NodeIdx, choice: &Choice, fit: &[Option<Misfit>]) -> Option<Refusal> {
     let (inventory, capacity, this) = (fleet.inventory(), fleet.capacity(), fleet.node(node));
-    let fit = filter::on_node(inventory, this, choice, fit);
+    let fit = usable_kinds(fleet, node, choice, fit);
     let on_empty_fleet = filter::without_passing(&fit);
     if let Some(misfit) = filter::never(inventory, this, choice, &on_empty_fleet) {
         return Some(Refusal { node, misfit, is_permanent: true });

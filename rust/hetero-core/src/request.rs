@@ -117,6 +117,7 @@ impl Place {
 }
 
 /// One alternative of a request. `None` asks nothing.
+#[allow(clippy::struct_excessive_bools)] // clauses that a person writes or not, each on its own
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
@@ -179,6 +180,9 @@ pub struct Choice {
     /// Most board power of the chosen devices.
     #[serde(default)]
     pub power_ceiling_mw: Option<u64>,
+    /// Whether it runs with its devices capped where power is short.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_cap_power: bool,
     /// Most price of the chosen devices, thousandths per hour.
     #[serde(default)]
     pub cost_ceiling_milli: Option<u64>,
@@ -222,6 +226,15 @@ pub struct Choice {
     /// Further nodes that give as many devices: above 0, this is one node's part of a step over several.
     #[serde(skip)]
     pub peers: u32,
+    /// Toolkit that the step's code is for, as `cuda`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub toolkit: Option<String>,
+    /// Whether its code may run by translation, on devices of other vendors.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_translate: bool,
+    /// Key under which its throughput was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<String>,
 }
 
 impl Choice {

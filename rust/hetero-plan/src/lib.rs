@@ -6,7 +6,8 @@
 //!
 //! All tasks of a [`Trace`], then tasks drawn from it until they ask for a stated multiple of the fleet's devices, come
 //! in random order ([`simulate()`]). Each is placed at once or never; none departs. One seed is one run. Or the tasks come when
-//! they came, wait, run as long as they ran, and end ([`simulate_timed`]). This crate has no clock: it is given one. Nothing but the measured times depends on the number of threads.
+//! they came, wait, run as long as they ran, and end ([`simulate_timed`]). This crate has no clock: it is given one.
+//! [`place_each`] asks many questions about one state. Nothing but the measured times depends on the number of threads.
 
 #![forbid(unsafe_code)]
 
@@ -17,6 +18,7 @@ pub mod batch;
 mod contender;
 mod device;
 mod difference;
+mod each;
 mod fgd;
 mod generator;
 mod guest;
@@ -34,6 +36,7 @@ mod world;
 
 pub use contender::{Contender, Rule};
 pub use difference::{Difference, Interval};
+pub use each::place_each;
 pub use guest::{Answer, Asked, AskedTask, Candidate, Foreign, NodeFacts};
 pub use policy::Policy;
 pub use run::{DecisionTime, Run};

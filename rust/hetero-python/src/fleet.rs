@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use crate::batch;
 use crate::decision::{Placement, to_python};
 use crate::detached;
+use crate::interrupt::interruptible;
 use crate::request::Request;
 use crate::watched::watched;
 
@@ -38,6 +39,15 @@ impl Fleet {
 
 pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("reports have string keys and finite numbers only")
+}
+
+/// Reads a JSON argument; `what` names it in the message.
+fn parsed<T: serde::de::DeserializeOwned>(what: &str, text: &[u8]) -> hetero_core::Result<T> {
+    serde_json::from_slice(text).map_err(|e| hetero_core::Error::InvalidDocument {
+        message: format!("{what}: {e}"),
+        path: String::new(),
+        line: None,
+    })
 }
 
 #[pymethods]
@@ -81,6 +91,29 @@ impl Fleet {
         let request = &request.get().0;
         let answer = || hetero_core::place(&self.read(), request, &Self::ask(policy, seed, key, weights)?);
         to_python(py, detached(py, answer)?)
+    }
+
+    /// The decision of each request at the present state, in their order. Changes nothing; Ctrl-C ends it.
+    ///
+    /// `threads` is 0 for one a core.
+    #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // Python lists arrive as vectors; options are named
+    #[pyo3(signature = (requests, *, policy = "aware", seed = 0, key = "", weights = None, threads = 0))]
+    fn place_each(
+        &self,
+        py: Python<'_>,
+        requests: Vec<Py<Request>>,
+        policy: &str,
+        seed: u64,
+        key: &str,
+        weights: Option<&[u8]>,
+        threads: usize,
+    ) -> PyResult<Vec<Py<PyAny>>> {
+        let requests: Vec<&hetero_core::Request> = requests.iter().map(|request| &request.get().0).collect();
+        let decisions = interruptible(py, |stop| {
+            let question = Self::ask(policy, seed, key, weights)?;
+            hetero_plan::place_each(&self.read(), &requests, &question, threads, stop)
+        })?;
+        decisions.into_iter().map(|decision| to_python(py, decision)).collect()
     }
 
     /// The decision with every candidate, every refusal and the counts of each stage, as JSON. Changes nothing.
@@ -148,25 +181,30 @@ impl Fleet {
 
     /// Holds teams to these limits from now on; what is in use counts.
     fn set_limits(&self, py: Python<'_>, limits: &[u8]) -> PyResult<()> {
-        let refuse = |e: serde_json::Error| hetero_core::Error::InvalidDocument {
-            message: format!("limits: {e}"),
-            path: String::new(),
-            line: None,
-        };
         detached(py, || {
-            self.write().set_limits(serde_json::from_slice(limits).map_err(refuse)?);
+            self.write().set_limits(parsed("limits", limits)?);
             Ok(())
         })
     }
 
+    /// Takes speeds from these measurements from now on, where they have them.
+    fn set_measured(&self, py: Python<'_>, table: &[u8]) -> PyResult<()> {
+        detached(py, || self.write().set_measured(parsed("measurements", table)?))
+    }
+
+    /// Takes readings of devices into account from now on, as JSON, all or none.
+    fn observe(&self, py: Python<'_>, readings: &[u8]) -> PyResult<()> {
+        detached(py, || self.write().observe(parsed("readings", readings)?))
+    }
+
+    /// The last readings that still tell something, as JSON.
+    fn readings(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || Ok(json(&self.read().readings())))
+    }
+
     /// Measures fragmentation against another mix from now on.
     fn set_mix(&self, py: Python<'_>, mix: &[u8]) -> PyResult<()> {
-        let refuse = |e: serde_json::Error| hetero_core::Error::InvalidDocument {
-            message: format!("mix: {e}"),
-            path: String::new(),
-            line: None,
-        };
-        detached(py, || self.write().set_mix(serde_json::from_slice(mix).map_err(refuse)?))
+        detached(py, || self.write().set_mix(parsed("mix", mix)?))
     }
 
     /// Plans many steps at once: the decision of each, and the report as JSON. Changes nothing.

@@ -7,6 +7,7 @@ mod decision;
 mod errors;
 mod fleet;
 mod guest;
+mod interrupt;
 mod replay;
 mod request;
 mod watched;

@@ -75,6 +75,9 @@ pub struct ClusterDocument {
     /// Pools of nodes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<PoolDocument>,
+    /// Racks, where something is known of them; a node is in the one that its label `rack` names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub racks: Vec<RackDocument>,
     /// Nodes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeDocument>,
@@ -107,6 +110,16 @@ pub struct PoolDocument {
     /// Price per device and hour, by catalog key.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub price: IndexMap<String, f64>,
+}
+
+/// A rack.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RackDocument {
+    /// Name, unique in the cluster.
+    pub name: String,
+    /// Power that the devices of its nodes may draw together, milliwatt.
+    pub power_budget_mw: u64,
 }
 
 /// What the devices under a limit have in common.

@@ -164,6 +164,9 @@ pub struct DeviceGroup {
     /// Product string as the machine gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub product: Option<String>,
+    /// Whether the devices are virtual GPUs of a hypervisor, each a whole card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vgpu: Option<bool>,
     /// Hardware partition that each entry is, as `1g.10gb`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition: Option<String>,

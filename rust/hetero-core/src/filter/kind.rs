@@ -21,6 +21,7 @@ pub fn kind_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
     }
     form_misfit(kind, choice)
         .or_else(|| name_misfit(kind, choice))
+        .or_else(|| toolkit_misfit(kind, choice))
         .or_else(|| sharing_misfit(kind, choice))
         .or_else(|| memory_misfit(kind, choice))
         .or_else(|| feature_misfit(kind, choice))
@@ -84,6 +85,11 @@ fn is_model(kind: &Kind, name: &Name) -> bool {
         (None, None) => false,
     };
     (is_meant || name.is_any_model) && (name.vendor.is_none() || name.vendor == kind.vendor)
+}
+
+fn toolkit_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
+    let runs = kind.is_translated(choice).is_some_and(|is_translated| !is_translated || choice.may_translate);
+    (!runs).then(|| Misfit::of(Code::ImageVendorMismatch))
 }
 
 fn sharing_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {

@@ -3,6 +3,7 @@
 use crate::codes::Code;
 use crate::filter::{Misfit, kinds};
 use crate::fleet::Fleet;
+use crate::kind::Kind;
 use crate::request::{Choice, Request};
 use crate::score::performance;
 
@@ -13,19 +14,27 @@ use crate::score::performance;
 pub fn kinds_of(fleet: &Fleet, request: &Request, index: usize, choice: &Choice) -> Vec<Option<Misfit>> {
     let mut fit = kinds(fleet.inventory(), choice);
     let floor = choice.performance_floor_milli.filter(|_| index > 0);
-    if floor.is_none() && request.team.is_none() {
+    if floor.is_none() && request.team.is_none() && choice.workload.is_none() {
         return fit;
     }
     let inventory = fleet.inventory();
     for (misfit, kind) in fit.iter_mut().zip(&inventory.kinds).filter(|(misfit, _)| misfit.is_none()) {
+        let failed = did_not_run(fleet, choice, kind)
+            .then(|| Misfit::numbers(Code::PerfBelowFloor, Some(0), floor.unwrap_or(1)));
         let slower = floor.and_then(|floor| {
-            let ratio = performance::ratio(fleet.profiles(), &request.choices[0], choice, kind);
+            let ratio = performance::ratio(fleet, &request.choices[0], choice, kind).map(|(ratio, _)| ratio);
             slower(ratio, floor, choice.rejects_unknown_performance)
         });
         let quota = || fleet.quotas().misfit(inventory, request.team.as_ref()?, choice, kind);
-        *misfit = slower.or_else(quota);
+        *misfit = failed.or(slower).or_else(quota);
     }
     fit
+}
+
+/// Whether it was tried, and did not run: no memory, or no kernels for the device.
+fn did_not_run(fleet: &Fleet, choice: &Choice, kind: &Kind) -> bool {
+    let reached = kind.measured_as().and_then(|model| fleet.measured().of_choice(choice, model));
+    reached.is_some_and(|reached| reached.throughput == 0.0)
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a ratio is finite and positive; shown in thousandths

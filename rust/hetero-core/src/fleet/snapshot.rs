@@ -6,9 +6,11 @@ use crate::document::FleetDocument;
 use crate::error::{Error, Result};
 use crate::fleet::Fleet;
 use crate::hold::{Hold, HoldId};
+use crate::measured::MeasuredTable;
 use crate::mix::MixDocument;
 use crate::profile::Profiles;
 use crate::quota::Limit;
+use crate::reading::Reading;
 
 /// Version of the snapshot format.
 const SNAPSHOT_FORMAT: u32 = 1;
@@ -23,6 +25,10 @@ struct Snapshot {
     mix: MixDocument,
     #[serde(default)]
     limits: Vec<Limit>,
+    #[serde(default)]
+    measured: MeasuredTable,
+    #[serde(default)]
+    readings: Vec<Reading>,
     holds: Vec<HoldSnapshot>,
     next_hold: u64,
 }
@@ -53,6 +59,7 @@ impl Fleet {
         let mut fleet = Self::new(snapshot.document, snapshot.profiles)?;
         fleet.set_mix(snapshot.mix)?;
         fleet.set_limits(snapshot.limits);
+        fleet.set_measured(snapshot.measured)?;
         for held in snapshot.holds.chunk_by(|a, b| a.hold == b.hold) {
             let id = held[0].hold;
             let missing = || refuse(format!("hold {id} names what is not there"));
@@ -60,6 +67,7 @@ impl Fleet {
             fleet.take(id, holds)?;
         }
         fleet.next_hold = snapshot.next_hold;
+        fleet.observe(snapshot.readings)?;
         Ok(fleet)
     }
 
@@ -85,6 +93,8 @@ impl Fleet {
             profiles: self.profiles.clone(),
             mix: self.mix.document.clone(),
             limits: self.quotas.limits().to_vec(),
+            measured: self.measured.table().clone(),
+            readings: self.readings(),
             holds: holds.collect(),
             next_hold: self.next_hold,
         };

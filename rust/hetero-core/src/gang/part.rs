@@ -99,6 +99,7 @@ fn model_of(kind: &Kind) -> impl Eq + std::hash::Hash + '_ {
         kind.class.map(crate::profile::Class::word),
         &kind.partition,
         kind.nominal_mib,
+        kind.virtual_milli,
     )
 }
 

@@ -14,7 +14,7 @@ use crate::work;
 /// When none fit, the fewest devices on the fewest nodes that could ever serve them, else on the most nodes. `None` for a
 /// choice of a stated count on one node that is not to be kept apart from anything.
 pub(crate) fn settle(fleet: &Fleet, request: &Request, index: usize, question: &Question) -> Option<Choice> {
-    let written = &request.choices[index];
+    let written = &*question.policy.judged(&request.choices[index]);
     if !is_of_concern(written) {
         return None;
     }

@@ -83,7 +83,7 @@ pub struct Values {
     pub topology: Option<f64>,
     /// See [`fragmentation`].
     pub fragmentation: f64,
-    /// 0 where power headroom is missing.
+    /// See [`power`]; 0 where headroom is missing.
     pub power: f64,
     /// Points off the total.
     pub penalty: f64,
@@ -109,14 +109,14 @@ pub(crate) fn values(
     question: &Question,
 ) -> Values {
     let policy = question.policy;
-    let headroom = Headroom::of(fleet, candidate, policy);
+    let headroom = Headroom::of(fleet, candidate);
     let lost = fragmentation::lost(fleet, choice, candidate, before);
     Values {
         performance: performance::value(fleet, choice, candidate, policy),
         topology: topology::value(fleet, candidate, question.weights.numa_penalty_milli),
         fragmentation: fragmentation::value(lost.total() as f64),
-        power: headroom.value(),
-        penalty: headroom.penalty(),
+        power: headroom.value(policy),
+        penalty: headroom.penalty(policy),
         lost,
     }
 }
@@ -156,7 +156,7 @@ impl Values {
             "performance" => performance::why(fleet, choice, candidate, question.policy),
             "topology" => topology::why(fleet, candidate),
             "fragmentation" => fragmentation::why(fleet, choice, candidate),
-            _ => Headroom::of(fleet, candidate, question.policy).why(),
+            _ => Headroom::of(fleet, candidate).why(fleet, candidate),
         })
     }
 
@@ -183,13 +183,13 @@ impl Values {
 }
 
 /// What the power of a candidate's node comes to, in words.
-pub(crate) fn headroom(fleet: &Fleet, candidate: Candidate<'_>, policy: Policy) -> String {
-    Headroom::of(fleet, candidate, policy).why()
+pub(crate) fn headroom(fleet: &Fleet, candidate: Candidate<'_>) -> String {
+    Headroom::of(fleet, candidate).why(fleet, candidate)
 }
 
 /// What was taken off the sum of a candidate's points.
 pub fn penalties(fleet: &Fleet, candidate: Candidate<'_>, policy: Policy) -> Vec<Penalty> {
-    Headroom::of(fleet, candidate, policy).penalty_line().into_iter().collect()
+    Headroom::of(fleet, candidate).penalty_line(fleet, candidate, policy).into_iter().collect()
 }
 
 /// Four decimals: what a person may want to compare, without the noise of division.

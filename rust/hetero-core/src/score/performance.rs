@@ -1,5 +1,7 @@
 //! Speed, up to what the step needs: a small step gains nothing from the fastest card.
 
+use std::fmt::Write as _;
+
 use crate::affinity;
 use crate::decision::Performance;
 use crate::fleet::Fleet;
@@ -19,9 +21,24 @@ const OPAQUE_VALUE: f64 = 0.5;
 pub fn value(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, policy: Policy) -> f64 {
     let Some(kind) = kind_of(fleet, candidate) else { return 1.0 };
     match policy {
-        Policy::Aware => up_to_need(kind, choice),
+        Policy::Aware => measured(fleet, choice, kind).unwrap_or_else(|| up_to_need(kind, choice)),
         Policy::Classic => affinity::value(kind, choice, policy) / 100.0,
     }
+}
+
+/// Of a step that states a need and was measured on such devices: what it reaches over the most that any model reaches.
+fn measured(fleet: &Fleet, choice: &Choice, kind: &Kind) -> Option<f64> {
+    if choice.workload.is_none() || !states_need(choice) {
+        return None;
+    }
+    let most = fleet.measured().most(choice).filter(|&most| most > 0.0)?;
+    let reached = fleet.measured().of_choice(choice, kind.measured_as()?)?.throughput;
+    Some((reached * kind.speed_left(choice) / most).min(1.0))
+}
+
+fn states_need(choice: &Choice) -> bool {
+    let compute = choice.compute_need_tflops.or(choice.compute_floor_tflops);
+    compute.is_some() || choice.bandwidth_need_mbps.is_some()
 }
 
 /// 1 when the step states no need or the needs are met; below that the squashed rate relative to the squashed need, of
@@ -34,8 +51,10 @@ fn up_to_need(kind: &Kind, choice: &Choice) -> f64 {
     if kind.is_opaque() && (compute.is_some() || bandwidth.is_some()) {
         return OPAQUE_VALUE;
     }
-    let compute = compute.map(|need| part_of(kind.tflops(kind.computed_precision(choice)), need, REFERENCE_TFLOPS));
-    let have = kind.bandwidth_mbps().map(|mbps| mbps as f64);
+    let left = kind.speed_left(choice);
+    let rate = kind.tflops(kind.computed_precision(choice)).map(|rate| rate * left);
+    let compute = compute.map(|need| part_of(rate, need, REFERENCE_TFLOPS));
+    let have = kind.bandwidth_mbps().map(|mbps| mbps as f64 * left);
     let bandwidth = bandwidth.map(|need| part_of(have, need as f64, REFERENCE_MBPS));
     compute.unwrap_or(1.0).min(bandwidth.unwrap_or(1.0))
 }
@@ -50,11 +69,37 @@ fn part_of(have: Option<f64>, need: f64, reference: f64) -> f64 {
 
 /// What the value comes from.
 pub(crate) fn why(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, policy: Policy) -> String {
-    match (policy, kind_of(fleet, candidate)) {
-        (Policy::Classic, None) => "no device asked".to_owned(),
-        (Policy::Classic, Some(kind)) => affinity::summary(kind, choice, policy),
-        (Policy::Aware, _) => needed(choice),
+    let Some(kind) = kind_of(fleet, candidate) else {
+        return if policy == Policy::Classic { "no device asked".to_owned() } else { needed(choice) };
+    };
+    let text = match policy {
+        Policy::Classic => return affinity::summary(kind, choice, policy),
+        Policy::Aware if measured(fleet, choice, kind).is_some() => {
+            format!("measured against the fastest at {}, {}", asked_workload(choice), fleet.measured().source())
+        }
+        Policy::Aware => needed(choice),
+    };
+    format!("{text}{}", overhead(kind, choice))
+}
+
+/// What is between the step and the speed of the device, in words; empty where nothing is.
+fn overhead(kind: &Kind, choice: &Choice) -> String {
+    let whole = u32::from(WHOLE_MILLI);
+    let part = |milli: u32| f64::from(milli) / f64::from(whole);
+    let mut text = String::new();
+    if let Some((toolkit, &milli)) = choice.toolkit.as_ref().and_then(|toolkit| kind.toolkits.get_key_value(toolkit))
+        && milli < whole
+    {
+        let _ = write!(text, ", {toolkit} code translated x {:.2}", part(milli));
     }
+    if kind.virtual_milli < whole {
+        let _ = write!(text, ", virtual GPU x {:.2}", part(kind.virtual_milli));
+    }
+    text
+}
+
+fn asked_workload(choice: &Choice) -> &str {
+    choice.workload.as_deref().unwrap_or_default()
 }
 
 fn needed(choice: &Choice) -> String {
@@ -73,17 +118,31 @@ fn kind_of<'a>(fleet: &'a Fleet, candidate: Candidate<'_>) -> Option<&'a Kind> {
 
 /// Speed of a granted choice relative to the first one; see [`ratio`].
 pub(crate) fn relative(fleet: &Fleet, first: &Choice, granted: &Choice, candidate: Candidate<'_>) -> Performance {
-    let ratio = kind_of(fleet, candidate).and_then(|kind| ratio(fleet.profiles(), first, granted, kind));
-    let source = if ratio.is_some() { "roofline" } else { "unknown" };
-    Performance { ratio: ratio.map(round), source: source.to_owned() }
+    match kind_of(fleet, candidate).and_then(|kind| ratio(fleet, first, granted, kind)) {
+        Some((ratio, source)) => Performance { ratio: Some(round(ratio)), source },
+        None => Performance { ratio: None, source: "unknown".to_owned() },
+    }
 }
 
-/// Speed of a choice on a kind of device, relative to the first choice, by the compute roof: count x peak x efficiency.
+/// Speed of a choice on a kind of device, relative to the first choice, and where it comes from: measured, else the
+/// compute roof.
+pub(crate) fn ratio(fleet: &Fleet, first: &Choice, granted: &Choice, kind: &Kind) -> Option<(f64, String)> {
+    let measured = kind.measured_as().and_then(|model| fleet.measured().ratio(first, granted, model));
+    if let Some((ratio, scaled_from)) = measured {
+        let scaled = scaled_from.map_or(String::new(), |devices| format!(", in proportion to {devices} measured"));
+        let source = format!("{}{scaled}{}", fleet.measured().source(), overhead(kind, granted));
+        return Some((ratio * kind.speed_left(granted), source));
+    }
+    let ratio = roofline(fleet.profiles(), first, granted, kind)? * kind.speed_left(granted);
+    Some((ratio, format!("roofline{}", overhead(kind, granted))))
+}
+
+/// By the compute roof: count x peak x efficiency.
 ///
 /// The yardstick is the fastest model or partition that the first choice names. Each choice runs in its own precision,
 /// the first one that it asks: that is what quantizing gains. A choice that asks none runs in bf16, else fp16. Unknown
 /// stays unknown, and the rates of an opaque device tell nothing.
-pub(crate) fn ratio(profiles: &Profiles, first: &Choice, granted: &Choice, kind: &Kind) -> Option<f64> {
+fn roofline(profiles: &Profiles, first: &Choice, granted: &Choice, kind: &Kind) -> Option<f64> {
     if kind.is_opaque() {
         return None;
     }

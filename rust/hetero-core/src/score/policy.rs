@@ -1,9 +1,12 @@
-//! Policies: how candidates are judged. They share filter, weights, topology and fragmentation, and differ in what
-//! performance and power mean.
+//! Policies: how candidates are judged. They share weights, topology, fragmentation and the filter, but for power budgets,
+//! and differ in what performance and power mean.
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::request::Choice;
 use crate::score::{WEIGHTS, Weights};
 
 /// How candidates are judged.
@@ -35,6 +38,14 @@ impl Policy {
             Self::Aware => "aware",
             Self::Classic => "classic",
         }
+    }
+
+    /// A choice as the filter is to see it: `classic` takes points off where power headroom is missing, and refuses nobody.
+    pub(crate) fn judged(self, choice: &Choice) -> Cow<'_, Choice> {
+        if self == Self::Aware || choice.may_cap_power {
+            return Cow::Borrowed(choice);
+        }
+        Cow::Owned(Choice { may_cap_power: true, ..choice.clone() })
     }
 
     /// Weights of its terms; both policies have the same.
