@@ -163,7 +163,8 @@ class Fleet:
             policy: how candidates are judged, `aware` or `classic`; docs/scores.md says how.
             seed: tells questions apart.
             key: what the caller wants to tell its questions apart by; part of the trace id.
-            weights: of the terms `performance`, `topology`, `fragmentation`, `power`, instead of the policy's own.
+            weights: of the terms `performance`, `topology`, `fragmentation`, `power`, and `draw` where power is to be
+                saved, instead of the policy's own.
 
         Raises:
             InvalidRequirement: the requirement cannot be understood, or names a model that nobody knows.

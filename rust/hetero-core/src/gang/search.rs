@@ -205,6 +205,7 @@ fn gang(fleet: &Fleet, choice: &Choice, model: &OfModel, set: &Set, question: &Q
         topology: Some(nearness / pairs(choice.total()) as f64),
         fragmentation: mean(|values| values.fragmentation),
         power: mean(|values| values.power),
+        draw: parts[0].best.values.draw.map(|_| mean(|values| values.draw.unwrap_or(0.0))),
         penalty: mean(|values| values.penalty),
         lost: parts.iter().fold(Worth::default(), |sum, part| sum.plus(&part.best.values.lost)),
     };
