@@ -304,3 +304,14 @@ def test_the_numa_penalty_is_a_weight() -> None:
     assert apart.place("L4:2", weights=weights).trace_id == apart.place("L4:2").trace_id
     with pytest.raises(InvalidRequirement, match="numa_penalty_milli is 0 to 500"):
         topology(501)
+
+
+@pytest.mark.parametrize("solver", ["greedy", "search", "genetic"])
+def test_plans_of_many_steps_know_several_nodes_spread_and_units(solver: str) -> None:
+    spread: JSON = {"models": "H100", "count": 2, "spread": "rack", "team": "vision"}
+    asked: list[AnyRequirement] = ["H100:16 nodes=2", "gpu units=2.5", "H100:2", spread, spread]
+    plan = fleet(*RACKS, node("e", "r3")).place_all(asked, solver=solver, steps=20)
+    two, units, _, first, second = plan.placements
+    assert (len(two.nodes), len(two.devices), len(units.devices)) == (2, 16, 3)
+    racks = {"a": 1, "b": 2, "c": 1, "d": 2, "e": 3}
+    assert racks[first.nodes[0]] != racks[second.nodes[0]]
