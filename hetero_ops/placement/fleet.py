@@ -164,7 +164,8 @@ class Fleet:
             seed: tells questions apart.
             key: what the caller wants to tell its questions apart by; part of the trace id.
             weights: of the terms `performance`, `topology`, `fragmentation`, `power`, and `draw` where power is to be
-                saved, instead of the policy's own.
+                saved, instead of the policy's own, and `numa_penalty_milli`, what a pair of devices across NUMA nodes
+                loses (0 to 500; 150 if not said).
 
         Raises:
             InvalidRequirement: the requirement cannot be understood, or names a model that nobody knows.

@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{Inventory, Node, check_name};
 use crate::document::FleetDocument;
+use crate::domain::{RACK_LABELS, label};
 use crate::error::{Error, Result};
 use crate::units::NodeIdx;
-
-/// The label of a host that names its rack.
-const RACK_LABEL: &str = "rack";
 
 /// A rack with a power budget.
 #[derive(Clone, Debug)]
@@ -36,8 +34,7 @@ impl Inventory {
             }
         }
         for ((cluster, name), power_budget_mw) in racks {
-            let is_in =
-                |node: &Node| node.cluster == cluster && node.site.labels.get(RACK_LABEL).is_some_and(|l| l == name);
+            let is_in = |node: &Node| node.cluster == cluster && label(node, &RACK_LABELS).is_some_and(|l| l == name);
             let at = self.racks.len();
             let mut nodes = Vec::new();
             for (n, node) in self.nodes.iter_mut().enumerate().filter(|(_, node)| is_in(node)) {

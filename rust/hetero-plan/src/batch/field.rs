@@ -34,6 +34,7 @@ pub(crate) fn is_simple(fleet: &Fleet, request: &Request) -> bool {
     let is_linked = choice.count > 1 && choice.link.is_some();
     let is_plain = !choice.may_be_gang()
         && choice.place.spread.is_none()
+        && choice.units_milli.is_none()
         && choice.tensor_ranks.is_none_or(|ranks| ranks < 2)
         && choice.count_ceiling.is_none()
         && choice.min_score.is_none()
