@@ -27,7 +27,16 @@ CODES = (
         "COMPLIANCE",
         "DATA_LOCALITY",
     ),
-    *("RDMA_MISSING", "RUNTIME_MISSING", "CORDONED", "BURN_IN", "UNHEALTHY", "COUNT_SHORT", "FRAGMENTED"),
+    *(
+        "RDMA_MISSING",
+        "RUNTIME_MISSING",
+        "CORDONED",
+        "BURN_IN",
+        "UNHEALTHY",
+        "MEMORY_NOT_FREE",
+        "COUNT_SHORT",
+        "FRAGMENTED",
+    ),
     *("NUMA_SPLIT", "NOT_ONE_ISLAND", "CPU_SHORT", "HOST_MEMORY_SHORT", "SCORE_TOO_LOW"),
 )
 

@@ -40,6 +40,7 @@ pub enum Code {
     Cordoned,
     BurnIn,
     Unhealthy,
+    MemoryNotFree,
     CountShort,
     Fragmented,
     NumaSplit,

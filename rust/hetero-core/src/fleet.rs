@@ -102,6 +102,8 @@ impl Fleet {
             self.node_changes(node);
             let cluster = Some(self.node(node).cluster.clone());
             let kept = Kept { free_milli: self.capacity.free_milli[at], reading: Reading { cluster, ..reading } };
+            let kind = &self.inventory.kinds[self.inventory.devices[at].kind.at()];
+            self.capacity.set_full(at, kind.is_full_at(kept.reading.memory_used_mib));
             self.readings.insert(at, kept);
             self.node_changed(node);
         }
@@ -154,6 +156,7 @@ impl Fleet {
             node,
             devices,
             share_milli: placement.share_milli(),
+            share_memory_mib: placement.share_memory_mib,
             cpu_milli: placement.cpu_milli,
             memory_mib: placement.memory_mib,
             team: placement.team.clone(),
@@ -169,7 +172,9 @@ impl Fleet {
         let share = |&at: &usize| self.inventory.kinds[self.inventory.devices[at].kind.at()].share_for(choice);
         let share_milli = best.devices.first().map_or(0, share);
         let (cpu_milli, memory_mib) = (choice.cpu_milli, choice.host_memory_mib);
-        let hold = Hold { node: best.node, devices: best.devices, share_milli, cpu_milli, memory_mib, team };
+        let share_memory_mib = choice.share_memory_mib;
+        let hold =
+            Hold { node: best.node, devices: best.devices, share_milli, share_memory_mib, cpu_milli, memory_mib, team };
         let (id, name) = (HoldId(self.next_hold), self.node(best.node).name.clone());
         self.take(id, hold, &name)?;
         self.next_hold += 1;
@@ -256,6 +261,13 @@ impl Fleet {
         if let Some(rack) = node.rack {
             let budget = self.inventory.racks[rack].power_budget_mw;
             hasher = hasher.text("rack").number(budget).maybe(self.draws.of_rack(rack));
+        }
+        for (offset, device) in node.devices.clone().enumerate() {
+            let (asked, is_full) = (self.capacity.asked(device), self.capacity.is_full(device));
+            if asked.milli > 0 || is_full {
+                hasher = hasher.text("memory").number(offset as u64).number(u64::from(is_full));
+                hasher = hasher.number(asked.mib).number(u64::from(asked.milli));
+            }
         }
         let read = node.devices.clone().enumerate().filter(|_| !self.readings.is_empty());
         for (offset, device) in read {

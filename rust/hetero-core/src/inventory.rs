@@ -15,6 +15,7 @@ use crate::hold::Hold;
 use crate::islands;
 use crate::kind::Kind;
 use crate::profile::Profiles;
+use crate::sharing::Terms;
 use crate::site::Site;
 use crate::units::{KindIdx, NodeIdx, WHOLE_MILLI};
 
@@ -150,7 +151,7 @@ impl Inventory {
         let mut ids = IndexSet::new();
         for (g, group) in named.document.devices.iter().enumerate() {
             let path = format!("{}.devices[{g}]", named.path);
-            let kind = self.kind_index(&Kind::of(group, &path, profiles)?);
+            let kind = self.kind_index(&named.kind_of(group, &path, profiles)?);
             for (i, id) in group_ids(group, devices.len(), &path)?.enumerate() {
                 if !ids.insert(id) {
                     let message = format!("device id {id} is given twice; ids count through all groups of a node");
@@ -225,7 +226,8 @@ impl Inventory {
         let free = self.devices.iter().map(|device| if device.is_healthy { WHOLE_MILLI } else { 0 }).collect();
         let cpu = self.nodes.iter().map(|node| node.cpu_milli).collect();
         let memory = self.nodes.iter().map(|node| node.memory_mib).collect();
-        Capacity::new(free, cpu, memory)
+        let usable = self.devices.iter().map(|device| self.kinds[device.kind.at()].usable_mib).collect();
+        Capacity::new(free, usable, cpu, memory)
     }
 
     fn free_capacity(&mut self, sorted: &[NamedNode<'_>]) -> Result<Capacity> {
@@ -254,7 +256,8 @@ impl Inventory {
             let cpu_milli = used.cpu_milli.unwrap_or(0).min(capacity.free_cpu_milli[at.at()].unwrap_or(0));
             let memory_mib = used.memory_mib.unwrap_or(0).min(capacity.free_memory_mib[at.at()].unwrap_or(0));
             let team = used.team.clone();
-            let hold = Hold { node: at, devices, share_milli, cpu_milli, memory_mib, team };
+            let share_memory_mib = used.device_memory_mib;
+            let hold = Hold { node: at, devices, share_milli, share_memory_mib, cpu_milli, memory_mib, team };
             capacity.take(&hold).map_err(|_| {
                 let message =
                     format!("{} uses more of a device than is left of it (1000 thousandths in all)", used.owner);
@@ -292,6 +295,20 @@ impl NamedNode<'_> {
     fn label(&self) -> String {
         let name = &self.document.name;
         if self.is_only_one { name.clone() } else { format!("{}/{name}", self.cluster.name) }
+    }
+
+    /// The kind of a group of devices in the pool of the node.
+    fn kind_of(&self, group: &DeviceGroup, path: &str, profiles: &Profiles) -> Result<Kind> {
+        let pools = self.cluster.pools.iter().enumerate();
+        let pool = pools.into_iter().find(|(_, pool)| Some(&pool.name) == self.document.pool.as_ref());
+        let kind = Kind::of(group, path, profiles)?;
+        match pool {
+            None => Ok(kind),
+            Some((at, pool)) => {
+                let terms = Terms::of(pool, &format!("{}.pools[{at}]", self.cluster_path))?;
+                Ok(kind.on(terms))
+            }
+        }
     }
 }
 
@@ -335,7 +352,7 @@ fn collect_kinds(nodes: &[NamedNode<'_>], profiles: &Profiles) -> Result<IndexMa
     let mut kinds = IndexMap::new();
     for node in nodes {
         for (g, group) in node.document.devices.iter().enumerate() {
-            let kind = Kind::of(group, &format!("{}.devices[{g}]", node.path), profiles)?;
+            let kind = node.kind_of(group, &format!("{}.devices[{g}]", node.path), profiles)?;
             kinds.insert(kind.digest, kind);
         }
     }

@@ -41,6 +41,7 @@ pub mod reading;
 pub mod reason;
 pub mod request;
 pub mod score;
+pub mod sharing;
 pub mod site;
 pub mod state;
 pub mod topology;

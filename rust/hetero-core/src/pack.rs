@@ -3,6 +3,7 @@
 //! Devices of a node that share kind, island, NUMA node and free share are interchangeable, so it is enough to choose
 //! how many of each such group to take; of a group the lowest ids go first.
 
+use crate::capacity::Capacity;
 use crate::device::Device;
 use crate::filter::{Misfit, only_whole};
 use crate::inventory::{Inventory, Node};
@@ -27,7 +28,7 @@ struct Group {
 pub fn for_each_option(
     inventory: &Inventory,
     node: &Node,
-    free_milli: &[u16],
+    capacity: &Capacity,
     choice: &Choice,
     fit: &[Option<Misfit>],
     mut each: impl FnMut(&[usize]),
@@ -38,17 +39,20 @@ pub fn for_each_option(
     let mut left = (MAX_PAIRS / (count * count)).clamp(1, MAX_OPTIONS);
     let mut picked = Vec::with_capacity(count);
     let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
-    let is_usable = |at: usize| free_milli[at] >= share(at);
+    let is_usable = |at: usize| capacity.free_for(at, choice, share(at)) >= share(at);
     let offered = only_whole(inventory, node, choice, fit, is_usable);
     for run in runs.iter().filter(|run| offered[run.kind.at()].is_none()) {
         let usable = run.devices.clone().filter(|&at| is_usable(at));
-        let groups = interchangeable(&inventory.devices, usable, free_milli);
+        let groups = interchangeable(&inventory.devices, usable, capacity);
         take(&groups, count, usize::MAX, &mut picked, &mut left, &mut each);
     }
 }
 
-fn interchangeable(devices: &[Device], usable: impl Iterator<Item = usize>, free_milli: &[u16]) -> Vec<Group> {
-    let key = |at: usize| (devices[at].island, devices[at].numa, free_milli[at]);
+fn interchangeable(devices: &[Device], usable: impl Iterator<Item = usize>, capacity: &Capacity) -> Vec<Group> {
+    let key = |at: usize| {
+        let asked = capacity.asked(at);
+        (devices[at].island, devices[at].numa, (capacity.free_milli[at], asked.mib, asked.milli))
+    };
     let mut groups: Vec<Group> = Vec::new();
     for at in usable {
         match groups.iter_mut().find(|group| key(group.members[0]) == key(at)) {

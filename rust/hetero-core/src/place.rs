@@ -18,6 +18,7 @@ use crate::ranking::{Asker, Outlook};
 use crate::reason::{gather, refusals, usable_kinds};
 use crate::request::{Choice, Request};
 use crate::score::{Before, Candidate, Policy, Values, Weights, penalties, performance, round, values};
+use crate::sharing::Sharing;
 use crate::units::{NodeIdx, share_of};
 
 /// How a request is to be judged.
@@ -248,8 +249,9 @@ fn for_each_candidate(
 ) {
     let (inventory, capacity) = (fleet.inventory(), fleet.capacity());
     let fit = usable_kinds(fleet, node, choice, fit);
+    let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
     let view = View {
-        free_milli: |at| capacity.free_milli[at],
+        free_milli: |at| capacity.free_for(at, choice, share(at)),
         cpu_milli: capacity.free_cpu_milli[node.at()],
         memory_mib: capacity.free_memory_mib[node.at()],
     };
@@ -257,7 +259,6 @@ fn for_each_candidate(
         return;
     }
     let before = Before::of(fleet, node);
-    let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
     let mut consider = |devices: &[usize]| {
         if choice.one_numa_node && !is_on_one_numa_node(fleet, devices) {
             return;
@@ -271,7 +272,7 @@ fn for_each_candidate(
     if choice.is_cpu_only() {
         consider(&[]);
     } else {
-        for_each_option(inventory, fleet.node(node), &capacity.free_milli, choice, &fit, consider);
+        for_each_option(inventory, fleet.node(node), capacity, choice, &fit, consider);
     }
 }
 
@@ -307,6 +308,7 @@ fn placement(
         precision: choice.precisions.first().map(|need| need.word.clone()),
         cpu_milli: choice.cpu_milli,
         memory_mib: choice.host_memory_mib,
+        share_memory_mib: choice.share_memory_mib.filter(|_| choice.is_share()),
         team: request.team.clone(),
         reasons,
         performance: match index {
@@ -345,7 +347,11 @@ fn granted(fleet: &Fleet, choice: &Choice, best: &Best) -> Option<Granted> {
         model: kind.model.clone(),
         class: kind.class,
         partition: kind.partition.clone(),
-        memory_mib: kind.usable_mib.map(|mib| share_of(mib, u64::from(kind.share_for(choice)))),
+        memory_mib: kind.usable_mib.map(|usable| {
+            let by_share = share_of(usable, u64::from(kind.share_for(choice)));
+            choice.share_memory_mib.map_or(by_share, |asked| asked.min(usable))
+        }),
+        sharing: Sharing::of(kind, choice),
     })
 }
 

@@ -137,6 +137,7 @@ impl<'a> Baseline<'a> {
         let devices = self.devices(class, place);
         let (node, choice) = (self.order[place], &self.world.classes[class].choice);
         let hold = Hold {
+            share_memory_mib: None,
             node,
             devices,
             share_milli: choice.share_milli,
