@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hetero_ops.gap.profile import Profile
     from hetero_ops.gap.requirement import Requirement
     from hetero_ops.inventory.reading import Reading
+    from hetero_ops.placement.batch import Plan, Step
     from hetero_ops.placement.decision import Decision, Grant, NoFit, Placement
     from hetero_ops.placement.fleet import Fleet
 
@@ -38,10 +39,12 @@ _HOMES = {
     "InvalidRequirement": "errors",
     "NoFit": "placement.decision",
     "Placement": "placement.decision",
+    "Plan": "placement.batch",
     "Profile": "gap.profile",
     "Reading": "inventory.reading",
     "Requirement": "gap.requirement",
     "StalePlacement": "errors",
+    "Step": "placement.batch",
     "UnknownDevice": "errors",
     "UnknownHold": "errors",
 }
@@ -58,10 +61,12 @@ __all__ = [
     "InvalidRequirement",
     "NoFit",
     "Placement",
+    "Plan",
     "Profile",
     "Reading",
     "Requirement",
     "StalePlacement",
+    "Step",
     "UnknownDevice",
     "UnknownHold",
 ]

@@ -1,11 +1,15 @@
 """The Rust core as Python sees it."""
 
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Never, Self, final
 
 from typing_extensions import disjoint_base
 
 __all__ = [
     "VERSION",
+    "AskedTask",
+    "Candidate",
+    "Candidates",
     "Decision",
     "Fleet",
     "Grant",
@@ -15,6 +19,8 @@ __all__ = [
     "affinity",
     "codes",
     "fleet_schema",
+    "simulate",
+    "simulate_timed",
 ]
 
 VERSION: Final[str]
@@ -27,6 +33,98 @@ def codes() -> str:
 
 def fleet_schema() -> str:
     """The JSON Schema of the fleet document."""
+
+def simulate(
+    fleet: Fleet,
+    trace: bytes,
+    policies: Sequence[tuple[str, bytes | Callable[[AskedTask, Candidates], object] | None]],
+    seeds: list[int],
+    arrival_milli: int,
+    threads: int,
+    *,
+    with_learned_mix: bool = False,
+    against: str | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> str:
+    """Replays a trace on a copy of the fleet, each policy with each seed, as JSON. Changes nothing.
+
+    A policy is a name and nothing, the weights of the core's as JSON, or a callable that gets a task and candidates.
+    `arrival_milli` is the demand that arrives, thousandths of the capacity; `against` the policy that the others are
+    compared with; `threads` is 0 for one a core; `progress` is called with decisions taken and expected. Ctrl-C, and
+    whatever `progress` or a policy raises, ends the replay within a tenth of a second.
+    """
+
+def simulate_timed(
+    fleet: Fleet,
+    trace: bytes,
+    policies: Sequence[tuple[str, bytes | Callable[[AskedTask, Candidates], object] | None]],
+    seeds: list[int],
+    orders: list[str],
+    squeeze_milli: int,
+    patience_s: int,
+    threads: int,
+    *,
+    with_learned_mix: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> str:
+    """Replays a trace with time on a copy of the fleet, each policy with each order of the queue and seed, as JSON.
+
+    `squeeze_milli` is what times between arrivals are divided by, thousandths; `patience_s` how long a task waits
+    before a node is kept for it. The rest is as in `simulate`. Changes nothing.
+    """
+
+@final
+class AskedTask:
+    """What a task of a trace asks for."""
+
+    @property
+    def count(self) -> int:
+        """Devices; 0 for none."""
+    @property
+    def share_milli(self) -> int:
+        """Share of each device, thousandths."""
+    @property
+    def cpu_milli(self) -> int:
+        """CPU, thousandths of a core."""
+    @property
+    def memory_mib(self) -> int:
+        """Host memory, MiB."""
+
+@final
+class Candidates:
+    """Nodes where a task fits, in the order in which ties should go."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> Candidate: ...
+
+@final
+class Candidate:
+    """A node where a task fits."""
+
+    @property
+    def node(self) -> str:
+        """Name."""
+    @property
+    def cluster(self) -> str:
+        """Cluster."""
+    @property
+    def cpu_milli(self) -> int | None:
+        """CPU in all, thousandths of a core; None where unknown."""
+    @property
+    def free_cpu_milli(self) -> int | None:
+        """Free CPU; None where unknown."""
+    @property
+    def free_memory_mib(self) -> int | None:
+        """Free host memory; None where unknown."""
+    @property
+    def free_milli(self) -> list[tuple[int, int]]:
+        """Free share of every device, thousandths, by id."""
+    @property
+    def models(self) -> list[tuple[int, str | None]]:
+        """Model of every device by id; None where unknown."""
+    @property
+    def usable(self) -> list[int]:
+        """Ids of the devices that the task may take."""
 
 @final
 class Request:
@@ -195,11 +293,13 @@ class Fleet:
 
     def set_mix(self, mix: bytes) -> None:
         """Measures fragmentation against another mix from now on."""
-    def simulate(self, trace: bytes, policies: list[str], seeds: list[int], arrival_milli: int, threads: int) -> str:
-        """Replays a trace on a copy of the fleet, each policy with each seed, as JSON. Changes nothing.
+    def place_all(self, requests: list[Request], tasks: bytes, settings: bytes) -> tuple[list[Placement | NoFit], str]:
+        """Plans many steps at once: the decision of each, and the report as JSON. Changes nothing.
 
-        `arrival_milli` is the demand that arrives, thousandths of the capacity; `threads` is 0 for one a core.
+        `tasks` is JSON: of each task `request`, its place in `requests`, `priority` and `age_s`.
         """
+    def simulate_batch(self, trace: bytes, question: bytes) -> str:
+        """Plans the tasks of a trace as one batch, as JSON. Changes nothing."""
     def foreign_models(self) -> list[str]:
         """Models in the fleet that the catalog does not have."""
     def __reduce__(self) -> tuple[Any, ...]: ...

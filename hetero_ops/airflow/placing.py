@@ -36,7 +36,10 @@ def place_step(
         raise refusal(decision.why())
     for line in decision.why().splitlines():
         _log.info(line)
-    return environment(decision)
+    try:
+        return environment(decision)
+    except InvalidRequirement as error:  # a task is one process, and this step lies on several nodes
+        raise AirflowFailException(str(error)) from None
 
 
 def _decide(

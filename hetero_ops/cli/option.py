@@ -1,5 +1,6 @@
 """Options that several commands share, said once."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -7,13 +8,12 @@ import typer
 
 from hetero_ops.cli.output import Format
 
-Request = Annotated[
-    str,
-    typer.Argument(
-        metavar="REQ",
-        help="What the step needs, as 'H100:8 | MI300X:8 where >=80GB bf16 fabric', or a YAML or JSON file with it.",
-    ),
-]
+_REQUEST = typer.Argument(
+    metavar="REQ",
+    help="What the step needs, as 'H100:8 | MI300X:8 where >=80GB bf16 fabric', or a YAML or JSON file with it.",
+)
+Request = Annotated[str, _REQUEST]
+OptionalRequest = Annotated[str | None, _REQUEST]
 FleetSource = Annotated[
     str,
     typer.Option(
@@ -47,3 +47,29 @@ Seed = Annotated[int, typer.Option("--seed", min=0, max=2**64 - 1, help="Part of
 Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write there instead.")]
 Form = Annotated[Format, typer.Option("--format", help="Form of the output.")]
 Json = Annotated[bool, typer.Option("--json", help="Short for --format json.")]
+
+
+class Solver(StrEnum):
+    """How a plan of many steps is looked for."""
+
+    greedy = "greedy"
+    search = "search"
+    genetic = "genetic"
+
+
+class Objective(StrEnum):
+    """Which plan is the better one."""
+
+    order = "order"
+    allocation = "allocation"
+
+
+ObjectiveOfPlan = Annotated[
+    Objective,
+    typer.Option("--objective", help="With --batch: priority, then age, then allocation; or allocation alone."),
+]
+TimeLimit = Annotated[
+    float,
+    typer.Option("--time-limit", min=0.001, max=86_400, metavar="S", help="With --batch: seconds to look for a plan."),
+]
+Threads = Annotated[int | None, typer.Option("--threads", min=1, help="How many; one a core if not given.")]

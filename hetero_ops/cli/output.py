@@ -43,16 +43,33 @@ def note(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
+Table = tuple[str, Sequence[str], Iterable[Sequence[str]]]
+"""Heading, columns, rows."""
+
+
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], output: Path | None = None, *, heading: str = ""
 ) -> None:
     """Aligned columns under a header, which is bold on a terminal. Nothing is cut to the terminal's width."""
+    _print(*_parts(heading, columns, rows), output=output)
+
+
+def print_tables(tables: Iterable[Table], output: Path | None) -> None:
+    """Several tables, each under its heading, with a line between them."""
+    parts: list[tuple[str, str]] = []
+    for heading, columns, rows in tables:
+        between = "\n" if parts else ""
+        parts += _parts(f"{between}{heading}\n", columns, rows)
+    _print(*parts, output=output)
+
+
+def _parts(heading: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
     table = [list(columns), *map(list, rows)]
     widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
     header, *lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n" for row in table
     ]
-    _print((heading, ""), (header, "bold"), ("".join(lines), ""), output=output)
+    return [(heading, ""), (header, "bold"), ("".join(lines), "")]
 
 
 _COLOUR = {"placed": "green", "degraded": "yellow", "busy": "yellow", "impossible": "red"}

@@ -2,7 +2,8 @@
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 _SHOWN_AFTER_S = 1.0
@@ -25,3 +26,26 @@ def tracked(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
             yield item
             is_long = time.monotonic() - start > _SHOWN_AFTER_S
             progress.update(task, advance=1, visible=is_long, refresh=is_long)
+
+
+@contextmanager
+def counted(label: str) -> Iterator[Callable[[int, int], object] | None]:
+    """Gives what is to be called with how much is done, of how much; a bar appears when a second has passed.
+
+    `None` where nobody would see it.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
+    from rich.progress import Progress  # noqa: PLC0415
+
+    start = time.monotonic()
+    with Progress(console=Console(stderr=True), transient=True, auto_refresh=False) as progress:
+        task = progress.add_task(label, total=None, visible=False)
+
+        def show(done: int, expected: int) -> None:
+            is_long = time.monotonic() - start > _SHOWN_AFTER_S
+            progress.update(task, completed=done, total=expected or None, visible=is_long, refresh=is_long)
+
+        yield show

@@ -12,6 +12,7 @@ from hetero_ops.gap.profile import Profile
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.gap.shorthand import WHOLE_DEVICE_MILLI
 from hetero_ops.gap.unit import REFERENCE_SKU
+from hetero_ops.gap.value import format_range
 from hetero_ops.gap.word_table import BARE, WORDS
 
 _MILLI = 1000
@@ -43,6 +44,7 @@ _CPU_CLAUSES |= {
     "rdma",
     "runtimes",
     "min_score",
+    "spread",
     "kind",
     "impact_milli",
     "slo",
@@ -67,6 +69,7 @@ def compile_request(requirement: Requirement, catalog: Catalog, foreign_models: 
     """
     compiled = []
     for choice in requirement.choices:
+        _refuse_spread_from_nobody(choice, requirement.team)
         core = compile_choice(choice, catalog, foreign_models)
         core |= _of_footprint(requirement, choice)
         core["rejects_unknown_performance"] = requirement.degrade.on_unknown_perf == "reject"
@@ -120,6 +123,7 @@ def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[st
         **_stated(
             {
                 "count_ceiling": choice.count_ceiling,
+                "units_milli": choice.units_milli,
                 "memory_kind": choice.memory_kind,
                 "is_confidential": choice.is_confidential,
                 "one_numa_node": choice.numa == "require",
@@ -132,6 +136,7 @@ def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[st
                 "driver_floor": _version(choice.driver_floor),
             }
         ),
+        **_over_nodes(choice),
         **_sharing(choice),
         **_of_host(choice),
         **_speed_need(choice, catalog),
@@ -153,18 +158,21 @@ def compile_tasks(
 
 def _refuse_what_is_not_placed_yet(choice: Choice) -> None:
     """Ignoring such a clause would place the step wrongly."""
-    parallel = choice.parallel
     clauses = {
-        "steps over several nodes": choice.nodes not in (None, (1, 1)),
         "groups of several kinds": bool(choice.groups),
         "devices near a network card": choice.near_nic,
-        "steps apart from each other": choice.spread not in (None, "none"),
-        "compute units instead of a count": choice.units_milli is not None,
-        "tensor parallel ranks on a part of the devices": parallel is not None and 1 < parallel.tp < choice.count,
+        "compute units over several nodes": choice.units_milli is not None and choice.nodes not in (None, (1, 1)),
     }
     found = next((what for what, is_asked in clauses.items() if is_asked), None)
     if found is not None:
         raise InvalidRequirement(f"{choice.label}: this version does not place {found}; leave that out")
+
+
+def _refuse_spread_from_nobody(choice: Choice, team: str | None) -> None:
+    is_spread = choice.spread not in (None, "none")
+    if is_spread and team is None and choice.nodes in (None, (1, 1)):
+        what = f"spread={choice.spread} keeps a step apart from the other steps of its team"
+        raise InvalidRequirement(f"{choice.label}: {what}, and none is stated; write `team`, or ask for several nodes")
 
 
 def _version(floor: str | None) -> list[int]:
@@ -180,6 +188,26 @@ def _stated(fields: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value}
 
 
+def _over_nodes(choice: Choice) -> dict[str, Any]:
+    """How many nodes, and what must not be torn apart between them or between islands."""
+    tensor_ranks = choice.parallel.tp if choice.parallel is not None else 1
+    nodes = choice.nodes if choice.nodes not in (None, (1, 1)) else None
+    if nodes is not None and not any(_splits(choice, nodes, count) for count in _counts(choice)):
+        groups = f" in groups of {tensor_ranks}" if tensor_ranks > 1 else ""
+        what = f"{choice.count} devices{groups} do not split evenly over nodes={format_range(nodes)}"
+        raise InvalidRequirement(f"{choice.label}: {what}; every node gives as many, so write a count that splits")
+    return _stated({"nodes": nodes, "tensor_ranks": tensor_ranks if tensor_ranks > 1 else None})
+
+
+def _counts(choice: Choice) -> range:
+    return range(choice.count, (choice.count_ceiling or choice.count) + 1)
+
+
+def _splits(choice: Choice, nodes: tuple[int, int], count: int) -> bool:
+    tensor_ranks = choice.parallel.tp if choice.parallel is not None else 1
+    return any(count % (number * tensor_ranks) == 0 for number in range(nodes[0], min(nodes[1], count) + 1))
+
+
 def _of_host(choice: Choice) -> dict[str, Any]:
     place = {
         "clusters": list(choice.clusters),
@@ -187,6 +215,7 @@ def _of_host(choice: Choice) -> dict[str, Any]:
         "compliance": list(choice.compliance),
         "data": list(choice.data),
         "labels": dict(choice.labels),
+        "spread": None if choice.spread == "none" else choice.spread,
     }
     return _stated(
         {

@@ -16,6 +16,7 @@ from hetero_ops.gap.words import (
     PRECISIONS,
     RDMA_WORDS,
     SHARE_MODES,
+    SPREADS,
     STEP_KINDS,
 )
 from hetero_ops.units import (
@@ -114,6 +115,10 @@ WORDS: tuple[Word, ...] = (
     Word(
         "nodes", "=", "nodes", "number of nodes", value.count_range, value.format_range,
         "nodes=1..2", "nodes that the devices may lie on; one when not said",
+    ),
+    Word(
+        "spread", "=", "spread", "spread", value.one_of(SPREADS), str,
+        "spread=rack", "no other step of the team, and no two nodes of this one, in a node, rack or power domain",
     ),
     Word(
         "power", "<=", "power_ceiling_mw", "power ceiling", parse_power, format_power,

@@ -44,10 +44,12 @@ Isolation = Literal["hard", "soft"]
 NumaWord = Literal["require", "prefer"]
 StepKind = Literal["training", "inference", "preprocess", "dev"]
 BatchWord = Literal["keep", "scale"]
+Spread = Literal["none", "node", "rack", "power"]
+"""What no two steps of a team, and no two nodes of one step, may share; `power` is a power domain."""
+
 Toolkit = Literal["cuda", "rocm", "oneapi", "gaudi", "cann", "neuware"]
 """What code was built for. It runs on the devices of one vendor, unless it is translated."""
 
-Spread = Literal["none", "node", "rack"]
 Nearness = Literal["node", "switch", "rack"]
 NameMatch = Literal["any", "exact", "newer"]
 Confidence = Literal["verified-in-datasheet", "secondary", "recollection"]
@@ -75,4 +77,5 @@ BITS: dict[PrecisionWord, int] = {
     "int4": 4,
 }
 """Storage of one weight. TF32 is a way to multiply; its numbers are stored as FP32."""
+SPREADS: tuple[Spread, ...] = get_args(Spread)
 BATCH_WORDS: tuple[BatchWord, ...] = get_args(BatchWord)

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hetero_ops.errors import InvalidRequirement
 from hetero_ops.inject.vendors import HIDING, VISIBILITY
 from hetero_ops.placement.decision import Placement
 
@@ -27,13 +28,22 @@ class StepEnvironment:
         return "\n".join(lines) + "\n"
 
 
-def environment(placement: Placement) -> StepEnvironment:
+def environment(placement: Placement, node: str | None = None) -> StepEnvironment:
     """The variables of a placed step: what it was granted, and the vendor's variable that shows it its devices.
 
     What is unknown is an empty value. Meant for processes that no device plugin or container runtime prepares: inside a
     container devices are numbered from 0 again, and the runtime shows them.
+
+    Args:
+        placement: where the step goes.
+        node: the node of the process, for a step over several: it is shown the devices there, all nodes in the order
+            of their ranks, and its own rank.
+
+    Raises:
+        InvalidRequirement: the step lies on several nodes and none is named, or not on the one that is.
     """
-    devices = placement.devices
+    here = _node_of(placement, node)
+    devices = [device for device in placement.devices if device.node == here]
     values = {
         "HETERO_OPS_CHOICE": placement.choice,
         "HETERO_OPS_CHOICE_INDEX": str(placement.choice_index),
@@ -44,7 +54,8 @@ def environment(placement: Placement) -> StepEnvironment:
         "HETERO_OPS_PRECISION": placement.precision or "",
         "HETERO_OPS_QUANTIZE": "",
         "HETERO_OPS_DEGRADED": "1" if placement.verdict == "degraded" else "0",
-        "HETERO_OPS_NODE": ",".join(placement.nodes),
+        "HETERO_OPS_NODE": here,
+        **_ranks(placement, here),
         "HETERO_OPS_DEVICES": ",".join(str(device.id) for device in devices),
         "HETERO_OPS_TRACE_ID": placement.trace_id,
     }
@@ -57,3 +68,21 @@ def environment(placement: Placement) -> StepEnvironment:
     ids = uuids if visibility.takes_uuid and len(uuids) == len(devices) else [str(device.id) for device in devices]
     shown = {visibility.variable: ",".join(ids), **dict(visibility.extra)}
     return StepEnvironment(values | shown, visibility.conflicting)
+
+
+def _node_of(placement: Placement, node: str | None) -> str:
+    nodes = placement.nodes
+    if node is None and len(nodes) > 1:
+        what = f"the step lies on {len(nodes)} nodes ({', '.join(nodes)}), and one process sees the devices of one"
+        raise InvalidRequirement(f"{what}; ask for nodes=1, or name the node of each process: environment(.., node=..)")
+    if node is not None and node not in nodes:
+        raise InvalidRequirement(f"the step does not lie on {node}, but on {', '.join(nodes)}; name one of these")
+    return nodes[0] if node is None else node
+
+
+def _ranks(placement: Placement, here: str) -> dict[str, str]:
+    """What launchers of distributed steps ask for; nothing for a step on one node."""
+    nodes = placement.nodes
+    if len(nodes) == 1:
+        return {}
+    return {"HETERO_OPS_NODES": ",".join(nodes), "HETERO_OPS_NODE_RANK": str(nodes.index(here))}

@@ -14,6 +14,9 @@ from hetero_ops.gap.catalog import Catalog
 _NODE_COLUMNS = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
 _TASK_COLUMNS = ("cpu_milli", "num_gpu", "gpu_milli")
 _PLACED_COLUMNS = (*_TASK_COLUMNS, "memory_mib")
+_TIME_COLUMNS = ("creation_time", "scheduled_time", "deletion_time")
+# LS is sensitive to latency, BE is best effort; the others are the classes of Kubernetes.
+_PRIORITY_OF_QOS = {"LS": 2, "Guaranteed": 2, "Burstable": 1, "BE": 0}
 _WHOLE = 1000
 _MOST_DEVICES = 1024
 _LARGEST = 2**53
@@ -58,6 +61,21 @@ class Task:
     count: int
     share_milli: int
     models: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskTimes:
+    """When a task came, and how it ran.
+
+    Attributes:
+        arrives_s: when it was created, seconds since the start of the trace.
+        lasts_s: how long it ran; `None` for one that never ran.
+        priority: from its class of service; higher comes first.
+    """
+
+    arrives_s: int
+    lasts_s: int | None
+    priority: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +167,27 @@ def read_tasks(text: str | bytes, source: str) -> list[Task]:
     if not tasks:
         raise refusal("no tasks", "give the lines of the tasks below the header", source)
     return tasks
+
+
+def read_times(text: str | bytes, source: str) -> list[TaskTimes]:
+    """Read when the tasks of a task list came and how they ran, task by task, in the order of the file.
+
+    Raises:
+        InvalidDocument: a column is missing, a value is no number, or a task ended before it began.
+    """
+    return [_times(row) for row in _rows(text, source, _TIME_COLUMNS)]
+
+
+def _times(row: _Row) -> TaskTimes:
+    created, ended = row.number("creation_time"), row.number("deletion_time")
+    priority = _PRIORITY_OF_QOS.get(row.values.get("qos", "").strip(), 0)
+    if not row.values["scheduled_time"].strip():
+        return TaskTimes(created, None, priority)
+    began = row.number("scheduled_time")
+    if not created <= began <= ended:
+        what = f"created at {created}, scheduled at {began}, deleted at {ended}"
+        raise row.refuse(what, "write times in this order")
+    return TaskTimes(created, ended - began, priority)
 
 
 def _placed_task(row: _Row) -> Task:

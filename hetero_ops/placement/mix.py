@@ -79,6 +79,8 @@ def _entry(entry: Any, path: str, catalog: Catalog, foreign_models: Sequence[str
 
 def _only_choice(request: Any) -> Choice:  # noqa: ANN401 - as it stands in a document
     choices = Requirement.parse(request).choices
+    if choices[0].units_milli is not None:
+        raise InvalidRequirement("compute units are another count for each model; write the counts that are expected")
     if len(choices) > 1:
         raise InvalidRequirement("several choices; write each as an entry of its own, with its own weight")
     return choices[0]

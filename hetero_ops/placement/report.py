@@ -158,25 +158,47 @@ class DecisionTime(TypedDict):
 class SimulationRun(TypedDict):
     """How one policy fared with one seed.
 
-    `allocated_ratio` is the share of all devices that was allocated when demand of so many capacities had arrived.
-    `fragmentation_ratio` is, at the end, the part of what is free that the mix cannot use; `None` when nothing is free.
-    `failed` of the `decisions` tasks were not placed. `seconds` is the time spent placing.
+    `allocated_ratio` is the share of all devices that was allocated when demand of so many capacities had arrived,
+    `allocated_over_arrival` the same after each hundredth of the whole arrival. `fragmentation_ratio` is, at the end,
+    the part of what is free that the mix cannot use; `None` when nothing is free.
+    `failed` of the `decisions` tasks were not placed; `failed_by_size` has them by the number of devices asked.
+    `seconds` is the time spent placing.
     """
 
     policy: str
     seed: int
     allocated_ratio: dict[str, float]
+    allocated_over_arrival: list[float]
     fragmentation_ratio: float | None
     failed: int
+    failed_by_size: dict[str, int]
     decisions: int
     seconds: float
     decision_us: DecisionTime
 
 
+class Interval(TypedDict):
+    """A mean over seeds with its 95 % interval; `None` ends for a single seed, which says nothing of the spread."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+
+class SimulationDifference(TypedDict):
+    """How a policy compares with the baseline `against`: allocated ratio less its, paired seed by seed."""
+
+    policy: str
+    against: str
+    seeds: int
+    allocated_ratio: dict[str, Interval]
+
+
 class SimulationReport(TypedDict):
     """All runs, policy by policy.
 
-    What was replayed: `tasks` of the trace on `devices`, until demand of `arrival` capacities has come.
+    What was replayed: `tasks` of the trace on `devices`, until demand of `arrival` capacities has come. `differences`
+    is empty where no baseline was named.
     """
 
     mix: str
@@ -184,3 +206,55 @@ class SimulationReport(TypedDict):
     tasks: int
     arrival: float
     runs: list[SimulationRun]
+    differences: list[SimulationDifference]
+
+
+class Waiting(TypedDict):
+    """How long the `tasks` of one size that started waited, seconds: half of them, 99 of 100, all of them no longer."""
+
+    tasks: int
+    p50: float
+    p99: float
+    max: float
+
+
+class TimedRun(TypedDict):
+    """How one policy fared under one order of the queue with one seed.
+
+    `waiting_s` is by number of devices. `allocated_ratio` is the share of all devices allocated, mean over the time
+    from the first arrival to the last; `allocated_over_time` the state at the end of each of 100 equal parts of it.
+    `never_started` tasks fit no node, however empty. `retries` are decisions on tasks that had been tried before;
+    `kept` counts nodes kept for a task that had waited long.
+    """
+
+    policy: str
+    order: str
+    seed: int
+    waiting_s: dict[str, Waiting]
+    allocated_ratio: float
+    allocated_over_time: list[float]
+    started: int
+    never_started: int
+    retries: int
+    kept: int
+    decisions: int
+    seconds: float
+    decision_us: DecisionTime
+
+
+class TimedReport(TypedDict):
+    """All runs with time, policy by policy, order by order.
+
+    `without_duration` of the `tasks` never ran in the trace and are left out. `offered_ratio` is what the others would
+    allocate from the first arrival to the last (`arrival_s`), if all could start at once.
+    """
+
+    mix: str
+    devices: int
+    tasks: int
+    without_duration: int
+    squeeze: float
+    patience_s: int
+    arrival_s: float
+    offered_ratio: float
+    runs: list[TimedRun]

@@ -76,7 +76,9 @@ def test_the_trace_id_belongs_to_the_task_run(runs: dict[str, Any], fleet_file: 
     assert again == decision(tasks(runs, "mixed_fleet")["train[-1]"])
 
 
-@pytest.mark.parametrize(("dag", "tries"), [("impossible", 1), ("unknown_name", 1), ("no_fleet_file", 1), ("busy", 2)])
+@pytest.mark.parametrize(
+    ("dag", "tries"), [("impossible", 1), ("several_nodes", 1), ("unknown_name", 1), ("no_fleet_file", 1), ("busy", 2)]
+)
 def test_only_a_busy_fleet_is_worth_a_retry(runs: dict[str, Any], dag: str, tries: int) -> None:
     task = only_task(runs, dag)
 

@@ -44,9 +44,9 @@ def test_crossing_numa_nodes_costs() -> None:
     assert best(fleet(node("a", near)), "L4:2") == ("a", [0, 3])
     apart = node("a", near, used=(0, 1))
     assert best(fleet(apart, node("b", near)), "L4:2") == ("b", [0, 3])
-    assert terms(fleet(apart), "L4:2")["topology"] == 0.51
-    assert terms(fleet(node("b", near)), "L4:2")["topology"] == 0.6
-    assert terms(fleet(node("c", "2xL4")), "L4:2")["topology"] == 0.51  # unknown is not near
+    assert terms(fleet(apart), "L4:2")["topology"] == 0.493
+    assert terms(fleet(node("b", near)), "L4:2")["topology"] == 0.58
+    assert terms(fleet(node("c", "2xL4")), "L4:2")["topology"] == 0.493  # unknown is not near
 
 
 def test_an_island_is_nearer_than_a_numa_node_and_a_switch_nearer_than_a_mesh() -> None:

@@ -1,5 +1,9 @@
 """The replay of traces: the published figures on the published trace, and what a person may get wrong."""
 
+import os
+import signal
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
@@ -140,3 +144,71 @@ def test_the_number_of_threads_changes_nothing(trace):
     for run in one["runs"] + many["runs"]:
         run["seconds"], run["decision_us"] = 0, {"p50": 0, "p99": 0}
     assert one == many
+
+
+def test_what_is_refused_is_told_by_size(trace):
+    tasks = trace("1000,0,1,1000,", "1000,0,2,1000,", "1000,0,0,0,")
+    report = fleet(host("a", "1xL4")).simulate(tasks, policies=["fgd"], arrival=3)
+    (run,) = report["runs"]
+    assert run["failed_by_size"] == {"0": 0, "1": run["failed"] - 1, "2": 1}
+
+
+def test_policies_are_compared_seed_by_seed(trace):
+    tasks = trace("1000,0,1,1000,", "1000,0,1,1000,", "1000,0,2,1000,")
+    report = fleet(host("a", "2xL4"), host("b", "2xL4")).simulate(
+        tasks, policies=["worst-fit", "fgd"], seeds=range(8), arrival=1, against="fgd"
+    )
+    (difference,) = report["differences"]
+    assert (difference["policy"], difference["against"], difference["seeds"]) == ("worst-fit", "fgd", 8)
+    mean = percent(report, "worst-fit", "1.0") - percent(report, "fgd", "1.0")
+    found = difference["allocated_ratio"]["1.0"]
+    assert found["mean"] == pytest.approx(mean / 100, abs=1e-6)
+    assert found["low"] is not None
+    assert found["high"] is not None
+    assert found["low"] < found["mean"] < found["high"]
+
+
+def test_one_seed_says_nothing_of_the_spread(trace):
+    tasks = trace("1000,0,1,500,")
+    report = fleet(host("a", "2xL4")).simulate(tasks, policies=["worst-fit", "fgd"], against="fgd", arrival=1)
+    assert report["differences"][0]["allocated_ratio"]["1.0"] == {"mean": 0, "low": None, "high": None}
+
+
+def test_a_baseline_that_is_not_replayed_is_refused(trace):
+    with pytest.raises(InvalidRequirement, match='against "best-fit": it is not replayed here; name one of fgd'):
+        fleet(host("a", "1xL4")).simulate(trace("1000,0,1,500,"), policies=["fgd"], against="best-fit")
+
+
+def many(trace: Callable[..., Path]) -> tuple[Fleet, Path]:
+    """What takes seconds to replay."""
+    hosts = [host(f"n{at}", "8xL4") for at in range(2000)]
+    return fleet(*hosts), trace(*[f"{1000 + at},0,1,{50 + at},X" for at in range(900)], "1000,0,1,10,L4")
+
+
+def test_progress_is_told_and_what_it_raises_ends_the_replay(trace):
+    large, tasks = many(trace)
+    seen: list[tuple[int, int]] = []
+
+    def show(done: int, expected: int) -> None:
+        seen.append((done, expected))
+        if done:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        large.simulate(tasks, policies=["fgd"], seeds=range(64), progress=show)
+    assert 0 < seen[-1][0] < seen[-1][1]
+
+
+def test_ctrl_c_ends_a_replay_within_a_tenth_of_a_second(trace):
+    large, tasks = many(trace)
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(1.0, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        large.simulate(tasks, policies=["fgd"], seeds=range(640))
+    assert time.monotonic() - sent[0] < 0.5  # a tenth, and what other processes take

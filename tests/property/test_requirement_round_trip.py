@@ -51,7 +51,7 @@ MORE = st.fixed_dictionaries(
         "numa": st.sampled_from(NUMA_WORDS),
         "near_nic": st.booleans(),
         "nodes": st.tuples(st.integers(1, 4), st.integers(4, 8)),
-        "spread": st.sampled_from(["none", "node", "rack"]),
+        "spread": st.sampled_from(["none", "node", "rack", "power"]),
         "groups": st.just(({"accelerator_class": "npu", "count": 2},)),
         "power_ceiling_mw": MILLI,
         "may_cap_power": st.booleans(),
@@ -172,7 +172,7 @@ def test_a_requirement_is_read_back_from_what_it_prints(requirement: Requirement
 @given(choices())
 def test_a_plain_choice_prints_as_shorthand(choice: Choice) -> None:
     # Rates of more than three decimals, odd names, and what only YAML has no word for.
-    odd = ["compute_floor_tflops", "isolation", "near_nic", "spread", "groups", "may_cap_power", "env", "args"]
+    odd = ["compute_floor_tflops", "isolation", "near_nic", "groups", "may_cap_power", "env", "args"]
     odd += ["image", "clusters", "regions", "compliance", "data"]
     blank = Choice("H100")
     plain = choice.model_copy(

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from tests.reference.device_fit import computed_precision, misfit_of_device, part_of
-from tests.reference.model import JSON, Device
+from tests.reference.model import JSON, Device, total
 
 _LEAST = Fraction(1, 10)
 _CLASSIC = {"compute": 3000, "bandwidth": 6_000_000, "link": 900_000}
@@ -19,7 +19,7 @@ def affinity(device: Device, choice: JSON, preset: str) -> Fraction:
     parts = {"bandwidth": (25, rate("bandwidth", None if bandwidth is None else int(bandwidth)))}
     if not device.profile.get("is_opaque"):
         parts["compute"] = (40, rate("compute", _tflops(device, choice)))
-    if choice["count"] > 1:
+    if total(choice) > 1:
         parts["link"] = (20, rate("link", None if device.partition else device.profile.get("interconnect_mbps")))
     ratio = _memory_ratio(device, choice)
     if ratio is not None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tests.reference.model import JSON, WHOLE, Device
+from tests.reference.model import JSON, WHOLE, Device, total
 
 # Later means nearer to a fit.
 CODES = (
@@ -26,18 +26,10 @@ CODES = (
         "LOCATION",
         "COMPLIANCE",
         "DATA_LOCALITY",
+        "SPREAD",
     ),
-    *(
-        "RDMA_MISSING",
-        "RUNTIME_MISSING",
-        "CORDONED",
-        "BURN_IN",
-        "UNHEALTHY",
-        "MEMORY_NOT_FREE",
-        "COUNT_SHORT",
-        "FRAGMENTED",
-    ),
-    *("NUMA_SPLIT", "NOT_ONE_ISLAND", "CPU_SHORT", "HOST_MEMORY_SHORT", "SCORE_TOO_LOW"),
+    *("RDMA_MISSING", "RUNTIME_MISSING", "CORDONED", "BURN_IN", "UNHEALTHY", "MEMORY_NOT_FREE", "COUNT_SHORT"),
+    *("FRAGMENTED", "NUMA_SPLIT", "NOT_ONE_ISLAND", "CPU_SHORT", "HOST_MEMORY_SHORT", "NODES_SHORT", "SCORE_TOO_LOW"),
 )
 
 
@@ -52,7 +44,7 @@ class Misfit:
 
 def misfit_of_device(device: Device, choice: JSON) -> Misfit | None:
     """Why a device can never serve a choice; load, island and health apart."""
-    checks = (_class, _form, _named, _toolkit, _sharing, _memory, _features, _precision, _link, _rates, _power)
+    checks = (_class, _form, _named, _toolkit, _sharing, _memory, _features, _precision, _link, _rates, _work, _power)
     return next((misfit for check in checks if (misfit := check(device, choice))), None)
 
 
@@ -118,7 +110,7 @@ def _memory(device: Device, choice: JSON) -> Misfit | None:
         return Misfit("MEMORY_TOO_LARGE", device.nominal_mib, ceiling)
     floors = []
     job = choice.get("job_memory_mib")
-    stated = choice["memory_floor_mib"] if job is None else -(-job // choice["count"])
+    stated = choice["memory_floor_mib"] if job is None else -(-job // total(choice))
     if stated is not None:
         floors.append(-(-stated * WHOLE // choice["share_milli"]))  # of the granted share
     if choice.get("share_memory_mib") is not None:
@@ -160,6 +152,27 @@ def _link(device: Device, choice: JSON) -> Misfit | None:
     if is_slice or (brand and brand != device.profile.get("interconnect")):
         return Misfit("LINK_CLASS")
     return _at_least(device.profile.get("interconnect_mbps"), choice["link_floor_mbps"], "LINK_BANDWIDTH")
+
+
+def _work(device: Device, choice: JSON) -> Misfit | None:
+    """Of compute units each kind needs a count of its own."""
+    units = choice.get("units_milli")
+    if units is None:
+        return None
+    count = devices_for(device.profile, device.partition, units)
+    if count is None:
+        return Misfit("COMPUTE_TOO_LOW")
+    return Misfit("NOT_OFFERED") if count != choice["count"] else None
+
+
+def devices_for(profile: JSON, partition: str | None, units_milli: int) -> int | None:
+    """Devices, or partitions, that do so much work per hour; `None` where nothing is known of the rate."""
+    whole = profile.get("unit_milli")
+    parts = [cut["compute_milli"] for cut in profile.get("partitions", []) if cut["name"] == partition]
+    part = (parts[0] if parts else None) if partition else WHOLE
+    if not whole or not part or profile.get("is_opaque") or whole * part < WHOLE:
+        return None
+    return max(1, -(-units_milli // (whole * part // WHOLE)))
 
 
 def _rates(device: Device, choice: JSON) -> Misfit | None:

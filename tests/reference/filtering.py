@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from tests.reference import power
 from tests.reference.device_fit import CODES, Misfit, misfit_of_device, part_milli
-from tests.reference.model import JSON, WHOLE, Device, Node, booked, room
+from tests.reference.model import JSON, WHOLE, Device, Node, booked, room, total
 
 _CLOSED = {"burn-in": "BURN_IN", "quarantined": "UNHEALTHY"}
 
@@ -22,7 +22,7 @@ def _price(node: Node, device: Device, choice: JSON) -> Misfit | None:
     ceiling, price = choice.get("cost_ceiling_milli"), node.prices_milli.get(device.sku or "")
     if not ceiling:
         return None
-    milli = choice["count"] * booked(choice, device) * part_milli(device)
+    milli = total(choice) * booked(choice, device) * part_milli(device)
     cost = None if price is None else -(-price * milli // WHOLE**2)
     return Misfit("COST_CEILING", cost, ceiling) if cost is None or cost > ceiling else None
 
@@ -35,7 +35,19 @@ def _driver(node: Node, device: Device, choice: JSON) -> Misfit | None:
     return Misfit("DRIVER_TOO_OLD", has[0] if has else None, asked[0]) if is_told_by_major else Misfit("DRIVER_TOO_OLD")
 
 
-def _place(node: Node, choice: JSON) -> Misfit | None:
+def _place(node: Node, choice: JSON) -> tuple[Misfit, bool] | None:
+    """What is wrong with the place of a node, and whether that stays so when the team's steps end."""
+    misfit = _tags(node, choice)
+    if misfit:
+        return misfit, True
+    spread = choice.get("place", {}).get("spread")
+    domain = node.domain(spread) if spread else ()
+    if domain is None:
+        return Misfit("SPREAD"), True
+    return (Misfit("SPREAD"), False) if domain in choice.get("taken", ()) else None
+
+
+def _tags(node: Node, choice: JSON) -> Misfit | None:
     place = choice.get("place", {})
     is_here = node.cluster in place.get("clusters", [node.cluster])
     is_here &= node.region in place.get("regions", [node.region])
@@ -58,9 +70,10 @@ def _host(node: Node, choice: JSON) -> Misfit | None:
 def misfit_of_node(node: Node, choice: JSON) -> tuple[Misfit, bool] | None:
     """Why a node cannot take a choice, and whether that holds for the empty node too."""
     here, place = _misfit_in_place(node, choice), _place(node, choice)
-    if place is None or (here and here[1] and CODES.index(here[0].code) < CODES.index(place.code)):
+    if place is None:
         return here
-    return place, True
+    is_nearer = here and here[1] and CODES.index(here[0].code) < CODES.index(place[0].code)
+    return here if is_nearer or (here and here[1] and not place[1]) else place
 
 
 def _misfit_in_place(node: Node, choice: JSON) -> tuple[Misfit, bool] | None:
@@ -117,7 +130,8 @@ def _shortage(
     usable = [device for device in fitting if free(device) >= booked(choice, device)]
     count, is_linked = choice["count"], bool(choice["link"]) and choice["count"] > 1
     most = _largest(device.kind for device in usable)
-    if is_linked and not any(device.island is not None for device in fitting):
+    has_islands = any(device.island is not None for device in fitting)
+    if (is_linked or (choice.get("tensor_ranks") or 1) > 1) and not has_islands:
         return Misfit("LINK_CLASS")
     island = _largest((device.kind, device.island) for device in usable if device.island is not None)
     if is_linked and most > 0 and island < count:
@@ -130,7 +144,7 @@ def _shortage(
     island = _largest((device.kind, device.island) for device in offered if device.island is not None)
     if is_linked and island < count:
         return Misfit("NOT_ONE_ISLAND", island, count)
-    return _one_numa_node(offered, choice) or _host_shortage(cpu, memory, choice)
+    return _one_numa_node(offered, choice) or _tensor_groups(offered, choice) or _host_shortage(cpu, memory, choice)
 
 
 def _host_shortage(cpu: int | None, memory: int | None, choice: JSON) -> Misfit | None:
@@ -158,6 +172,20 @@ def _one_numa_node(usable: list[Device], choice: JSON) -> Misfit | None:
     known = [d for d in usable if d.numa is not None and not (is_linked and d.island is None)]
     together = _largest((d.kind, d.numa, d.island if is_linked else None) for d in known)
     return Misfit("NUMA_SPLIT", together, choice["count"]) if together < choice["count"] else None
+
+
+def _tensor_groups(usable: list[Device], choice: JSON) -> Misfit | None:
+    """Each group in one island, and all on one NUMA node where that is asked."""
+    ranks, numa = choice.get("tensor_ranks") or 1, choice.get("one_numa_node")
+    if ranks == 1:
+        return None
+    known = [d for d in usable if d.island is not None and not (numa and d.numa is None)]
+    together: dict[object, int] = {}
+    for kind, place, island in {(d.kind, d.numa if numa else None, d.island) for d in known}:
+        here = [d for d in known if (d.kind, d.numa if numa else None, d.island) == (kind, place, island)]
+        together[kind, place] = together.get((kind, place), 0) + len(here) // ranks * ranks
+    have = max(together.values(), default=0)
+    return Misfit("NOT_ONE_ISLAND", have, choice["count"]) if have < choice["count"] else None
 
 
 def _largest(keys: Iterable[object]) -> int:

@@ -9,6 +9,7 @@ from hetero_ops.gap.catalog import Catalog
 
 WHOLE = 1000
 JSON = dict[str, Any]
+ZONE = ("topology.kubernetes.io/zone", "zone")
 
 
 @dataclass
@@ -28,6 +29,8 @@ class Device:
     is_healthy: bool
     resource_keys: frozenset[str]
     island: int | None = None
+    switch: int | None = None
+    card: str | None = None
     free: int = WHOLE
     is_virtual: bool = False
     oversubscribe: int = WHOLE
@@ -41,15 +44,8 @@ class Device:
     def kind(self) -> tuple[object, ...]:
         """Devices of one kind are one model, one partition and one memory size."""
         what = (self.sku, self.vendor, self.model, self.accelerator_class)
-        return (
-            *what,
-            self.partition,
-            self.nominal_mib,
-            self.usable_mib,
-            self.is_virtual,
-            self.oversubscribe,
-            self.guard,
-        )
+        pooled = (self.usable_mib, self.oversubscribe, self.guard)
+        return (*what, self.partition, self.is_virtual, self.nominal_mib, *pooled)
 
 
 @dataclass
@@ -77,6 +73,28 @@ class Node:
     rack_budget_mw: int | None = None
     rack_nodes: list["Node"] = field(default_factory=list)
 
+    def label(self, *keys: str) -> str | None:
+        """The first of these labels that the node has."""
+        return next((self.labels[key] for key in keys if key in self.labels), None)
+
+    def domain(self, spread: str) -> tuple[str | None, ...] | None:
+        """What a step may be spread over; `None` is unknown."""
+        rack = self.label("hetero-ops/rack", "topology.kubernetes.io/rack", "rack")
+        power = self.label("hetero-ops/power-domain", "power-domain")
+        domains: dict[str, tuple[str | None, ...] | None] = {
+            "node": (self.cluster, self.name),
+            "rack": None if rack is None else (self.cluster, self.label(*ZONE), rack),
+            "power": None if power is None else (self.cluster, power),
+        }
+        return domains[spread]
+
+    def zone(self) -> tuple[str | None, ...]:
+        """A rack without a zone is a zone of its own, and so is a node without both."""
+        name = self.label(*ZONE)
+        return (
+            (self.cluster, name) if name is not None else ("none", *(self.domain("rack") or (self.cluster, self.name)))
+        )
+
     def free_shares(self) -> dict[int, int]:
         """Free share by device id."""
         return {device.id: device.free for device in self.devices}
@@ -98,6 +116,7 @@ class Fleet:
     nodes: list[Node] = field(default_factory=list)
     limits: list[JSON] = field(default_factory=list)
     team_uses: list[TeamUse] = field(default_factory=list)
+    team_nodes: list[tuple[str, Node]] = field(default_factory=list)
 
     def devices(self) -> Iterator[Device]:
         """All devices of all nodes."""
@@ -125,7 +144,13 @@ class Answer:
     choice_index: int | None = None
     node: tuple[str, str] | None = None
     devices: tuple[int, ...] = ()
+    parts: tuple[tuple[str, tuple[int, ...]], ...] = ()
     score: Fraction | None = None
+
+
+def total(choice: JSON) -> int:
+    """Devices on all nodes; a choice that is one node's part of several counts those of one."""
+    return int(choice["count"]) * (int(choice.get("peers", 0)) + 1)
 
 
 def share_of(choice: JSON, nominal_mib: int | None) -> int:

@@ -1,39 +1,17 @@
-"""The decision: every set of devices on every node is scored; the first choice that fits somewhere wins."""
+"""The decision: the first choice that fits somewhere wins."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
+from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
-from typing import NamedTuple
 
-from tests.reference import power
-from tests.reference.affinity import affinity
-from tests.reference.device_fit import Misfit, computed_precision, part_of, speed_left
-from tests.reference.filtering import misfit_now, misfit_of_node, misfit_on_node
+from tests.reference.device_fit import CODES, Misfit, devices_for, misfit_of_device
+from tests.reference.filtering import misfit_of_node
 from tests.reference.fragmentation import Mix
-from tests.reference.model import JSON, WHOLE, Answer, Device, Fleet, Node, Reason, TeamUse, booked, room
-from tests.reference.quota import misfit_of_team
-from tests.reference.speed import misfit_of_speed
-from tests.reference.worth import Worth
+from tests.reference.gang import best_gang, too_few
+from tests.reference.model import JSON, WHOLE, Answer, Fleet, Reason, TeamUse, booked
+from tests.reference.scoring import Question, emptied, ranked, with_verdicts
 
 Name = tuple[str, str]
-
-
-class Question(NamedTuple):
-    """How a choice is to be judged; `first` is the first choice of its request, `None` for that one itself."""
-
-    mix: Mix
-    policy: str
-    team: str | None
-    first: JSON | None
-
-
-WEIGHTS = {"performance": 50, "topology": 25, "fragmentation": 15, "power": 10}
-_NUMA_PAIR = Fraction(60, 100)
-_NODE_PAIR = _NUMA_PAIR * (1 - Fraction(15, 100))
-_REFERENCE_PAIR_MBPS = 900_000
-_REFERENCE_MILLI = 8000
-_POWER_PENALTY = 20
 
 
 def place(fleet: Fleet, choices: Sequence[JSON], mix: Mix, policy: str = "aware", team: str | None = None) -> Answer:
@@ -42,42 +20,136 @@ def place(fleet: Fleet, choices: Sequence[JSON], mix: Mix, policy: str = "aware"
     capped = {"may_cap_power": True} if policy == "classic" else {}  # points instead of a refusal
     for index, written in enumerate(choice | capped for choice in choices):
         question = Question(mix, policy, team, choices[0] if index else None)
-        asked = next(_counted(fleet, written, question))
-        choice = _with_verdicts(fleet, asked, question)
-        best = min(_ranked(fleet, choice, mix, policy), default=None)
+        asked = next(_settled(fleet, with_taken(fleet, written, team), question))
+        choice = with_verdicts(fleet, asked, question)
+        if asked.get("peers"):
+            answer = _gang_answer(fleet, index, asked, question)
+            if answer.verdict == "placed":
+                return replace(answer, verdict="degraded" if index else "placed", reasons=frozenset(reasons))
+            reasons |= answer.reasons
+            continue
+        best = min(ranked(fleet, choice, mix, policy), default=None)
         if best is not None and -best[0] >= choice.get("min_score", 0):
             minus_score, _, cluster, node, ids = best
             verdict = "degraded" if index else "placed"
-            return Answer(verdict, frozenset(reasons), index, (cluster, node), ids, -minus_score)
-        low = {} if best is None else _too_low(fleet, asked, question)
-        reasons |= refusals(fleet, index, choice, low)
+            return Answer(verdict, frozenset(reasons), index, (cluster, node), ids, score=-minus_score)
+        is_any_count = asked.get("units_milli") is not None
+        reasons |= (_refused_with_any_count if is_any_count else _refused)(fleet, index, asked, question)
     is_impossible = all(reason.is_permanent for reason in reasons)
     return Answer("impossible" if is_impossible else "busy", frozenset(reasons))
 
 
-def _counted(fleet: Fleet, written: JSON, question: Question) -> Iterator[JSON]:
-    """Of a range the counts that fit with the asked score, the largest first; at last the smallest count."""
-    counts = range(written.get("count_ceiling") or written["count"], written["count"], -1)
-    for asked in (written | {"count": count, "count_ceiling": None} for count in counts):
-        best = min(_ranked(fleet, _with_verdicts(fleet, asked, question), question.mix, question.policy), default=None)
-        if best is not None and -best[0] >= asked.get("min_score", 0):
+def _settled(fleet: Fleet, written: JSON, question: Question) -> Iterator[JSON]:
+    """Parts of nodes that fit with the asked score: of the largest count first, then on the fewest nodes.
+
+    At last the smallest count, on the fewest nodes that it could ever fit on, else on the most.
+    """
+    if written.get("units_milli") is not None:
+        yield _best_count(fleet, written, question)
+    counts = range(written["count"], (written.get("count_ceiling") or written["count"]) + 1)
+    parts = {count: list(_parts(written, count)) for count in counts}
+    for asked in (part for count in reversed(counts) for part in parts[count]):
+        if _is_placed(fleet, asked, question):
             yield asked
-    yield written
+    fewest = next(parts[count] for count in counts if parts[count])
+    empty = emptied(fleet)
+    ever = [part for part in fewest if _is_placed(empty, part | {"taken": set(), "min_score": 0}, question)]
+    yield (ever or fewest[-1:])[0]
 
 
-def _with_verdicts(fleet: Fleet, asked: JSON, question: Question) -> JSON:
-    """The choice with what it asks of a kind as part of a request: relative speed, then the limits of the team."""
-    verdicts = {}
+def _counts(fleet: Fleet, written: JSON) -> list[JSON]:
+    """The choice with each count that some kind does the asked work with, fewest devices first."""
+    found = set()
     for device in fleet.devices():
-        slow = misfit_of_speed(device, asked, question.first)
-        verdicts[device.kind] = (slow, True) if slow else misfit_of_team(fleet, device, asked, question.team)
-    return asked | {"verdicts": {kind: verdict for kind, verdict in verdicts.items() if verdict}}
+        count = devices_for(device.profile, device.partition, written["units_milli"])
+        if count is not None and misfit_of_device(device, written | {"count": count}) is None:
+            found.add(count)
+    return [written | {"count": count} for count in sorted(found)] or [written]
+
+
+def _best_count(fleet: Fleet, written: JSON, question: Question) -> JSON:
+    """The count whose best candidate scores highest and leaves least idle; the fewest devices where none does."""
+    counts = _counts(fleet, written)
+    found = []
+    for place, asked in enumerate(counts):
+        choice = with_verdicts(fleet, asked, question)
+        best = min(ranked(fleet, choice, question.mix, question.policy), default=None)
+        if best is not None and -best[0] >= asked.get("min_score", 0):
+            found.append((best[:2], place))
+    return counts[min(found)[1] if found else 0]
+
+
+def _refused_with_any_count(fleet: Fleet, index: int, asked: JSON, question: Question) -> set[Reason]:
+    """Of each node the reason that is nearest to a fit."""
+    nearest: dict[Name, Reason] = {}
+    for counted in _counts(fleet, asked):
+        for reason in _refused(fleet, index, counted, question):
+            known = nearest.setdefault(reason.node, reason)
+            nearest[reason.node] = max(known, reason, key=_nearness)
+    return set(nearest.values())
+
+
+def _nearness(reason: Reason) -> tuple[bool, int, int, int]:
+    have, want = (-1 if number is None else number for number in (reason.have, reason.want))
+    return not reason.is_permanent, CODES.index(reason.code), have, want
+
+
+def _refused(fleet: Fleet, index: int, asked: JSON, question: Question) -> set[Reason]:
+    choice = with_verdicts(fleet, asked, question)
+    is_low = next(ranked(fleet, choice, question.mix, question.policy), None) is not None
+    return refusals(fleet, index, choice, _too_low(fleet, asked, question) if is_low else {})
+
+
+def _parts(written: JSON, count: int) -> Iterator[JSON]:
+    """What each of so many nodes gives, where the devices and their tensor parallel groups split evenly."""
+    least, most = written.get("nodes") or (1, 1)
+    for nodes in range(least, min(most, max(count, 1)) + 1):
+        if nodes == 1 or count % (nodes * (written.get("tensor_ranks") or 1)) == 0:
+            part = {"count": count // nodes, "count_ceiling": None, "peers": nodes - 1}
+            yield written | part
+
+
+def _is_placed(fleet: Fleet, asked: JSON, question: Question) -> bool:
+    if asked["peers"]:
+        gang = best_gang(fleet, asked, question)
+        return gang is not None and gang.score >= asked.get("min_score", 0)
+    best = min(ranked(fleet, with_verdicts(fleet, asked, question), question.mix, question.policy), default=None)
+    return best is not None and -best[0] >= asked.get("min_score", 0)
+
+
+def _gang_answer(fleet: Fleet, index: int, asked: JSON, question: Question) -> Answer:
+    """Where a step over several nodes goes, or why nowhere: a reason for every node."""
+    gang, least = best_gang(fleet, asked, question), asked.get("min_score", 0)
+    if gang is not None and gang.score >= least:
+        where = tuple((node.name, tuple(sorted(device.id for device in part))) for node, part in gang.parts)
+        node = gang.parts[0][0]
+        return Answer("placed", frozenset(), index, (node.cluster, node.name), parts=where, score=gang.score)
+    empty, free = emptied(fleet), asked | {"taken": set()}
+    at_best = best_gang(empty, free, question)
+    if at_best is None:
+        misfit, is_permanent = too_few(empty, free, question), True
+    elif gang is None:
+        misfit, is_permanent = too_few(fleet, asked, question), False
+    else:
+        misfit, is_permanent = Misfit("SCORE_TOO_LOW", int(gang.score), least), at_best.score < least
+    reasons = refusals(fleet, index, with_verdicts(fleet, asked, question), {})
+    kept = {reason for reason in reasons if at_best is not None or reason.is_permanent}
+    others = {(node.cluster, node.name) for node in fleet.nodes} - {reason.node for reason in kept}
+    kept |= {Reason(index, misfit.code, node, misfit.have, misfit.want, is_permanent) for node in others}
+    return Answer("refused", frozenset(kept))
+
+
+def with_taken(fleet: Fleet, written: JSON, team: str | None) -> JSON:
+    """The choice with where the team's steps run, of what it is to be spread over."""
+    spread = written.get("place", {}).get("spread")
+    used = [node for owner, node in fleet.team_nodes if owner == team] if spread and team else []
+    return written | {"taken": {node.domain(spread) for node in used}}
 
 
 def _too_low(fleet: Fleet, asked: JSON, question: Question) -> dict[Name, tuple[Misfit, bool]]:
     """The score of each node that could take the choice, and whether it would be too low on the empty fleet too."""
-    states = (fleet, _emptied(fleet))
-    now, ever = (_best_scores(state, _with_verdicts(state, asked, question), question) for state in states)
+    states = (fleet, emptied(fleet))
+    now, ever = (_best_scores(state, with_verdicts(state, asked, question), question) for state in states)
     least = asked["min_score"]
     return {
         name: (Misfit("SCORE_TOO_LOW", int(score), least), ever.get(name, Fraction(0)) < least)
@@ -87,100 +159,9 @@ def _too_low(fleet: Fleet, asked: JSON, question: Question) -> dict[Name, tuple[
 
 def _best_scores(fleet: Fleet, choice: JSON, question: Question) -> dict[Name, Fraction]:
     best: dict[Name, Fraction] = {}
-    for minus_score, _, cluster, node, _ in _ranked(fleet, choice, question.mix, question.policy):
+    for minus_score, _, cluster, node, _ in ranked(fleet, choice, question.mix, question.policy):
         best[cluster, node] = max(best.get((cluster, node), -minus_score), -minus_score)
     return best
-
-
-def _emptied(fleet: Fleet) -> Fleet:
-    empty = deepcopy(fleet)
-    empty.team_uses = []
-    for node in empty.nodes:
-        node.state, node.free_cpu_milli, node.free_memory_mib = "active", node.cpu_milli, node.memory_mib
-        for device in node.devices:
-            device.is_healthy, device.free, device.read_mw = True, WHOLE, None
-            device.asked, device.is_full = [], False
-    return empty
-
-
-def _ranked(
-    fleet: Fleet, choice: JSON, mix: Mix, policy: str
-) -> Iterator[tuple[Fraction, int, str, str, tuple[int, ...]]]:
-    """All candidates: score, then less idle share left on the node, then names, then lower device ids."""
-    worth = Worth(fleet, mix)
-    for node in fleet.nodes:
-        if misfit_of_node(node, choice) is None:
-            for chosen in _sets(node, choice):
-                taken = sum(booked(choice, device) for device in chosen)
-                idle = sum(device.free for device in node.devices) - taken
-                ids = tuple(sorted(device.id for device in chosen))
-                yield -score(node, chosen, choice, worth, policy), idle, node.cluster, node.name, ids
-
-
-def _sets(node: Node, choice: JSON) -> Iterator[tuple[Device, ...]]:
-    """Every set of the asked number of usable devices, of one kind, and in one island where a link is asked."""
-    free = [device for device in node.devices if room(choice, device) >= booked(choice, device)]
-    fit = [device for device in free if misfit_on_node(node, device, choice) is None]
-    usable = [device for device in fit if misfit_now(node, device, choice) is None]
-    for chosen in combinations(usable, choice["count"]):
-        islands = {device.island for device in chosen}
-        is_split = choice["link"] and choice["count"] > 1 and (len(islands) > 1 or None in islands)
-        if len({device.kind for device in chosen}) <= 1 and not is_split and _is_allowed(node, chosen, choice):
-            yield chosen
-
-
-def _is_allowed(node: Node, chosen: Sequence[Device], choice: JSON) -> bool:
-    """On one NUMA node where that is asked; all of a kind where only whole nodes are handed out."""
-    numa = {device.numa for device in chosen}
-    is_apart = choice.get("one_numa_node") and (len(numa) > 1 or None in numa)
-    is_opaque = any(device.profile.get("is_opaque") for device in chosen)
-    all_of_it = sum(device.kind == chosen[0].kind for device in node.devices) if is_opaque else len(chosen)
-    return not is_apart and len(chosen) == all_of_it and power.is_within(node, chosen, choice)
-
-
-def score(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, policy: str) -> Fraction:
-    """0..=100."""
-    values = {"performance": _met(chosen, choice), "fragmentation": _rest(node, chosen, choice, worth)}
-    values["power"], is_missing = power.value(node, chosen, policy)
-    penalty = _POWER_PENALTY if is_missing and policy == "classic" else 0
-    if policy == "classic" and chosen:
-        values["performance"] = affinity(chosen[0], choice, policy) / 100
-    if len(chosen) > 1:
-        values["topology"] = _nearness(chosen)
-    weight = sum(WEIGHTS[term] for term in values)
-    points = sum((value * WEIGHTS[term] for term, value in values.items()), Fraction(0)) * 100 / weight
-    return min(max(points - penalty, Fraction(0)), Fraction(100))
-
-
-def _met(chosen: Sequence[Device], choice: JSON) -> Fraction:
-    """The filter has seen to every need by the sheet; translated or behind a hypervisor a device may fall short."""
-    need = choice["compute_floor_tflops"]
-    if not chosen or not need:
-        return Fraction(1)
-    device = chosen[0]
-    if device.profile.get("is_opaque"):
-        return Fraction(1, 2)
-    sheet = part_of(device, device.profile["rates"][computed_precision(device, choice)], "compute_milli")
-    rate = Fraction(sheet or 0) * speed_left(device, choice)
-    reference = Fraction(989.4)
-    return min(rate / (rate + reference) / (Fraction(need) / (Fraction(need) + reference)), Fraction(1))
-
-
-def _nearness(chosen: Sequence[Device]) -> Fraction:
-    values = [_pair(a, b) for a, b in combinations(chosen, 2)]
-    return sum(values, Fraction(0)) / len(values)
-
-
-def _pair(a: Device, b: Device) -> Fraction:
-    if a.island is not None and a.island == b.island:
-        mbps = a.profile.get("pair_mbps") or 0
-        return _NUMA_PAIR + (1 - _NUMA_PAIR) * Fraction(mbps, mbps + _REFERENCE_PAIR_MBPS)
-    return _NUMA_PAIR if a.numa is not None and a.numa == b.numa else _NODE_PAIR
-
-
-def _rest(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth) -> Fraction:
-    """1 where the mix loses nothing."""
-    return _REFERENCE_MILLI / (_REFERENCE_MILLI + worth.lost_milli(node, chosen, choice))
 
 
 def refusals(fleet: Fleet, index: int, choice: JSON, low: Mapping[Name, tuple[Misfit, bool]]) -> set[Reason]:
@@ -201,16 +182,19 @@ def refusals(fleet: Fleet, index: int, choice: JSON, low: Mapping[Name, tuple[Mi
 
 def take(fleet: Fleet, answer: Answer, choice: JSON, team: str | None = None) -> None:
     """Takes what an answer grants."""
-    for node in fleet.nodes:
-        if (node.cluster, node.name) == answer.node:
-            for device in (device for device in node.devices if device.id in answer.devices):
-                share = booked(choice, device)
-                device.free -= share
-                if choice.get("share_memory_mib") is not None and share < WHOLE:
-                    device.asked.append((min(choice["share_memory_mib"], device.usable_mib or 0), share))
-                if team is not None:
-                    fleet.team_uses.append(TeamUse(team, device, share))
-            if node.free_cpu_milli is not None:
-                node.free_cpu_milli -= choice["cpu_milli"]
-            if node.free_memory_mib is not None:
-                node.free_memory_mib -= choice["host_memory_mib"]
+    assert answer.node is not None
+    cluster, name = answer.node
+    for of_node, ids in answer.parts or ((name, answer.devices),):
+        node = next(node for node in fleet.nodes if (node.cluster, node.name) == (cluster, of_node))
+        fleet.team_nodes += [] if team is None else [(team, node)]
+        for device in (device for device in node.devices if device.id in ids):
+            share = booked(choice, device)
+            device.free -= share
+            if choice.get("share_memory_mib") is not None and share < WHOLE:
+                device.asked.append((min(choice["share_memory_mib"], device.usable_mib or 0), share))
+            if team is not None:
+                fleet.team_uses.append(TeamUse(team, device, share))
+        if node.free_cpu_milli is not None:
+            node.free_cpu_milli -= choice["cpu_milli"]
+        if node.free_memory_mib is not None:
+            node.free_memory_mib -= choice["host_memory_mib"]

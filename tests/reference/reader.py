@@ -18,6 +18,7 @@ def read_fleet(document: JSON, catalog: Catalog) -> Fleet:
     for node, (_, written) in zip(fleet.nodes, named, strict=True):
         for used in written.get("used", []):
             fleet.team_uses += _team_uses(node, used)
+            fleet.team_nodes += [(used["team"], node)] if "team" in used else []
     for cluster in clusters:
         for rack in cluster.get("racks", []):
             inside = [n for n in fleet.nodes if n.cluster == cluster["name"] and n.labels.get("rack") == rack["name"]]
@@ -95,6 +96,7 @@ def _device(group: JSON, position: int, number: int, catalog: Catalog) -> Device
     nominal = cut.get("memory_mib") if partition else known.get("memory_mib")
     if nominal is None and reported is not None:
         nominal = nominal_size(reported, catalog)
+    switch = group.get("switch")
     numa, is_healthy = group.get("numa"), group.get("health", "healthy") == "healthy"
     return Device(
         id=number,
@@ -106,6 +108,8 @@ def _device(group: JSON, position: int, number: int, catalog: Catalog) -> Device
         nominal_mib=nominal,
         usable_mib=next((mib for mib in (reported, cut.get("usable_mib"), nominal) if mib is not None), None),
         profile=known,
+        switch=switch[position] if isinstance(switch, list) else switch,
+        card=group.get("pci") if partition else None,
         numa=numa[position] if isinstance(numa, list) else numa,
         is_healthy=is_healthy,
         is_virtual=bool(group.get("vgpu")),

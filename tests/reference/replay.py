@@ -175,26 +175,46 @@ def _devices(policy: str, node: Node, task: Task, generator: Generator) -> list[
 
 def replay(nodes: Sequence[Node], tasks: Sequence[Task], policy: str, seed: int, arrival: Fraction) -> tuple[int, int]:
     """How many tasks fail, and what is allocated when the demand has arrived, thousandths of a device."""
-    state, mix, choices = list(nodes), mix_of(tasks), Generator(seed, _CHOICE)
+    state, mix, choices = list(nodes), mix_of(tasks), choices_of(seed)
     capacity = _WHOLE * sum(len(node.free) for node in nodes)
-    order, failed, arrived, allocated = list(range(len(state))), 0, 0, []
-    Generator(seed, _TIES).shuffle(order)
+    order, failed, arrived, allocated = tie_order(len(state), seed), 0, 0, []
     for task in arrivals(tasks, capacity, arrival, seed):
         arrived += task.demand
-        fitting = [at for at in order if state[at].fits(task)]
-        if fitting:
-            if policy == "random":
-                chosen = fitting[choices.below(len(fitting))]
-            else:
-                chosen = max(fitting, key=lambda at: _number(policy, state[at], task, mix))
-            node = state[chosen]
-            devices = _fgd(node, task, mix)[1] if policy == "fgd" else _devices(policy, node, task, choices)
-            state[chosen] = node.taken(task, devices)
+        chosen = choose([(at, state[at]) for at in order], task, policy, mix, choices)
+        if chosen:
+            at, devices = chosen
+            state[at] = state[at].taken(task, devices)
         else:
             failed += 1
         if arrived >= capacity * arrival:
             allocated.append(capacity - sum(sum(node.free) for node in state))
     return failed, allocated[0] if allocated else capacity - sum(sum(node.free) for node in state)
+
+
+def choose(
+    nodes: Sequence[tuple[int, Node]], task: Task, policy: str, mix: dict[Task, int], choices: Generator
+) -> tuple[int, list[int]] | None:
+    """The node and the devices that a policy takes; ties go to the node that comes first."""
+    fitting = [(at, node) for at, node in nodes if node.fits(task)]
+    if not fitting:
+        return None
+    if policy == "random":
+        at, node = fitting[choices.below(len(fitting))]
+    else:
+        at, node = max(fitting, key=lambda found: _number(policy, found[1], task, mix))
+    return at, _fgd(node, task, mix)[1] if policy == "fgd" else _devices(policy, node, task, choices)
+
+
+def tie_order(nodes: int, seed: int) -> list[int]:
+    """The order in which nodes win ties."""
+    order = list(range(nodes))
+    Generator(seed, _TIES).shuffle(order)
+    return order
+
+
+def choices_of(seed: int) -> Generator:
+    """What a policy draws."""
+    return Generator(seed, _CHOICE)
 
 
 def _number(policy: str, node: Node, task: Task, mix: dict[Task, int]) -> int:

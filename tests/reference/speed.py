@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from hetero_ops.gap.catalog import Catalog
-from tests.reference.device_fit import Misfit, computed_precision, part_milli, speed_left
-from tests.reference.model import JSON, WHOLE, Device, share_of
+from tests.reference.device_fit import Misfit, computed_precision, devices_for, part_milli, speed_left
+from tests.reference.model import JSON, WHOLE, Device, share_of, total
 
 _FREE = ("bf16", "fp16")
 
@@ -41,7 +41,7 @@ def _is_known_part(device: Device) -> bool:
 
 
 def _amount(choice: JSON, nominal_mib: int | None) -> int:
-    return int(choice["count"]) * share_of(choice, nominal_mib)
+    return total(choice) * share_of(choice, nominal_mib)
 
 
 def _yardsticks(first: JSON, word: str) -> Iterator[float]:
@@ -52,8 +52,10 @@ def _yardsticks(first: JSON, word: str) -> Iterator[float]:
             rate = None if profile["is_opaque"] else _achieved(profile, word)
             cuts = [cut for cut in profile["partitions"] if cut["name"] == name["partition"]]
             part = WHOLE if name["partition"] is None else (cuts[0]["compute_milli"] if cuts else None)
-            if rate is not None and part is not None:
-                yield rate * part / WHOLE * _amount(first, profile["memory_mib"])
+            units = first.get("units_milli")
+            count = total(first) if units is None else devices_for(profile, name["partition"], units)
+            if rate is not None and part is not None and count is not None:
+                yield rate * part / WHOLE * count * share_of(first, profile["memory_mib"])
 
 
 def _achieved(profile: JSON, word: str) -> float | None:

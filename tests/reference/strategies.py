@@ -271,7 +271,10 @@ _WHOLE = st.fixed_dictionaries(
 _RANGE = st.fixed_dictionaries({"count": st.integers(1, 3), "count_ceiling": st.integers(4, 6)})
 _SHARE = st.fixed_dictionaries({"share_milli": st.sampled_from([100, 250, 500, 750])})
 _SHARE_BY_MEMORY = st.fixed_dictionaries({"share_memory_mib": st.sampled_from([5 * GIB, 10 * GIB, 30 * GIB, 90 * GIB])})
-_AMOUNT = st.sampled_from([_WHOLE, _WHOLE, _WHOLE, _RANGE, _SHARE, _SHARE_BY_MEMORY]).flatmap(lambda strategy: strategy)
+_WORK = st.fixed_dictionaries({"units_milli": st.sampled_from([200, 1000, 1500, 3000])})
+_AMOUNT = st.sampled_from([_WHOLE, _WHOLE, _WHOLE, _RANGE, _SHARE, _SHARE_BY_MEMORY, _WORK]).flatmap(
+    lambda strategy: strategy
+)
 
 
 @st.composite

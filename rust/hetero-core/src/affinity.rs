@@ -212,7 +212,7 @@ fn rate<'a>(kind: &Kind, choice: &'a Choice) -> (&'a str, Option<f64>) {
 }
 
 fn link(kind: &Kind, choice: &Choice) -> Figure {
-    if choice.count < 2 {
+    if choice.total() < 2 {
         return Figure::LeftOut;
     }
     if kind.partition.is_some() {

@@ -35,6 +35,7 @@ pub enum Code {
     Location,
     Compliance,
     DataLocality,
+    Spread,
     RdmaMissing,
     RuntimeMissing,
     Cordoned,
@@ -47,6 +48,7 @@ pub enum Code {
     NotOneIsland,
     CpuShort,
     HostMemoryShort,
+    NodesShort,
     ScoreTooLow,
 }
 

@@ -15,6 +15,10 @@ pub struct Device {
     pub island: Option<u16>,
     /// NUMA node; `None` when unknown.
     pub numa: Option<u16>,
+    /// PCIe switch within the node; `None` when unknown.
+    pub switch: Option<u16>,
+    /// The device that it is a partition of, by its first group in the document; `None` for a whole one, or unknown.
+    pub card: Option<u32>,
     /// Whether it can be used.
     pub is_healthy: bool,
     /// UUID, where known.

@@ -37,6 +37,9 @@ pub enum Error {
         /// The node or device that changed.
         what: String,
     },
+    /// A long work was told to stop.
+    #[error("stopped before the end, as asked")]
+    Interrupted,
 }
 
 impl Error {

@@ -6,11 +6,13 @@ use crate::decision::{Decision, Penalty, Reason, Term};
 use crate::error::Result;
 use crate::filter;
 use crate::fleet::Fleet;
+use crate::gang;
 use crate::low_score::sift;
 use crate::place::{Best, Question, largest_that_fits, place};
-use crate::reason::{gather, refusals};
+use crate::reason::{Refusal, gather, refusals};
 use crate::request::{Choice, Request};
 use crate::score::{penalties, round};
+use crate::work;
 
 /// How many nodes passed each stage; each stage is part of the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,10 +74,8 @@ pub fn explain(fleet: &Fleet, request: &Request, question: &Question) -> Result<
 
 fn report(fleet: &Fleet, request: &Request, index: usize, question: &Question) -> ChoiceReport {
     let choice = &largest_that_fits(fleet, request, index, question);
-    let fit = filter::kinds_of(fleet, request, index, choice);
-    let (good, low) = sift(fleet, request, index, choice, question);
+    let (good, refusals) = considered(fleet, request, index, choice, question);
     let candidates: Vec<Scored> = good.iter().map(|best| Scored::of(best, fleet, choice, question)).collect();
-    let refusals = refusals(fleet, choice, &fit, &low);
     let impossible = refusals.iter().filter(|refusal| refusal.is_permanent).count();
     let nodes = fleet.inventory().nodes.len();
     ChoiceReport {
@@ -84,6 +84,35 @@ fn report(fleet: &Fleet, request: &Request, index: usize, question: &Question) -
         candidates,
         reasons: gather(fleet, index, choice, &refusals),
     }
+}
+
+/// Who can serve a choice now, best first, and why the others cannot. Of a step over several nodes, what each gives.
+pub(crate) fn considered(
+    fleet: &Fleet,
+    request: &Request,
+    index: usize,
+    choice: &Choice,
+    question: &Question,
+) -> (Vec<Best>, Vec<Refusal>) {
+    match (choice.units_milli, choice.peers) {
+        (Some(_), _) => work::considered(fleet, request, index, choice, question),
+        (None, 0) => considered_one(fleet, request, index, choice, question),
+        (None, _) => gang::considered(fleet, request, index, choice, question),
+    }
+}
+
+/// The same for a choice of one count on one node.
+pub(crate) fn considered_one(
+    fleet: &Fleet,
+    request: &Request,
+    index: usize,
+    choice: &Choice,
+    question: &Question,
+) -> (Vec<Best>, Vec<Refusal>) {
+    let fit = filter::kinds_of(fleet, request, index, choice);
+    let (good, low) = sift(fleet, request, index, choice, question);
+    let refusals = refusals(fleet, choice, &fit, &low);
+    (good, refusals)
 }
 
 impl Scored {

@@ -1,5 +1,6 @@
 //! The state of all clusters: what exists, what is free, what is held.
 
+mod observing;
 mod snapshot;
 
 use indexmap::IndexMap;
@@ -18,7 +19,7 @@ use crate::power::Draws;
 use crate::profile::Profiles;
 use crate::quota::{Limit, Quotas};
 use crate::ranking::Memory;
-use crate::reading::{Kept, Reading, Readings, located};
+use crate::reading::Readings;
 use crate::request::Choice;
 use crate::state::StateTable;
 use crate::units::NodeIdx;
@@ -41,7 +42,8 @@ pub struct Fleet {
     memory: Memory,
     /// Sum over nodes of the digest of name and state: the order of nodes cannot matter.
     digest: u128,
-    holds: IndexMap<HoldId, Hold>,
+    /// What each hold takes, node by node.
+    holds: IndexMap<HoldId, Vec<Hold>>,
     next_hold: u64,
 }
 
@@ -84,7 +86,7 @@ impl Fleet {
     /// Holds teams to these limits from now on; what is in use counts.
     pub fn set_limits(&mut self, limits: Vec<Limit>) {
         let mut quotas = Quotas::new(limits, &self.inventory);
-        let holds = self.inventory.team_holds.iter().chain(self.holds.values());
+        let holds = self.inventory.team_holds.iter().chain(self.holds.values().flatten());
         holds.for_each(|hold| quotas.take(hold, &self.inventory));
         self.quotas = quotas;
     }
@@ -94,27 +96,6 @@ impl Fleet {
         self.measured = Measured::new(table)?;
         self.memory.clear();
         Ok(())
-    }
-
-    /// Takes readings into account from now on, all or none; one of a device replaces the last one of it.
-    pub fn observe(&mut self, readings: Vec<Reading>) -> Result<()> {
-        for (node, at, reading) in located(self, readings)? {
-            self.node_changes(node);
-            let cluster = Some(self.node(node).cluster.clone());
-            let kept = Kept { free_milli: self.capacity.free_milli[at], reading: Reading { cluster, ..reading } };
-            let kind = &self.inventory.kinds[self.inventory.devices[at].kind.at()];
-            self.capacity.set_full(at, kind.is_full_at(kept.reading.memory_used_mib));
-            self.readings.insert(at, kept);
-            self.node_changed(node);
-        }
-        self.readings.sort_unstable_keys();
-        Ok(())
-    }
-
-    /// The last readings, in the order of clusters, nodes and devices. Those that steps outdated are left out.
-    pub fn readings(&self) -> Vec<Reading> {
-        let kept = self.readings.iter().filter(|(at, kept)| kept.free_milli == self.capacity.free_milli[**at]);
-        kept.map(|(_, kept)| kept.reading.clone()).collect()
     }
 
     /// Measures fragmentation against another mix from now on.
@@ -138,13 +119,24 @@ impl Fleet {
         empty
     }
 
-    /// Takes the capacity of a placement. Refused when a device it names changed since.
+    /// Takes the capacity of a placement, of all its nodes or of none. Refused when a device it names changed since.
     pub fn commit(&mut self, placement: &Placement) -> Result<HoldId> {
+        let holds = placement.nodes.iter().map(|name| self.hold_on(placement, name)).collect::<Result<Vec<_>>>()?;
+        let granted: usize = holds.iter().map(|hold| hold.devices.len()).sum();
+        if holds.is_empty() || granted != placement.devices.len() {
+            return Err(Error::StalePlacement {
+                what: "a device of a node that the placement does not list".to_owned(),
+            });
+        }
+        self.take_next(holds)
+    }
+
+    /// What a placement takes on one of its nodes.
+    fn hold_on(&self, placement: &Placement, name: &str) -> Result<Hold> {
         let stale = |what: &str| Error::StalePlacement { what: what.to_owned() };
-        let name = placement.nodes.first().map_or("", String::as_str);
         let node = self.inventory.find_node(&placement.cluster, name).ok_or_else(|| stale(name))?;
         let mut devices = Vec::new();
-        for device in &placement.devices {
+        for device in placement.devices.iter().filter(|device| device.node == name) {
             let what = || stale(&format!("device {} of {name}", device.id));
             let at = self.inventory.find_device(node, device.id).ok_or_else(what)?;
             if self.capacity.free_milli[at] != device.free_milli {
@@ -152,19 +144,10 @@ impl Fleet {
             }
             devices.push(at);
         }
-        let hold = Hold {
-            node,
-            devices,
-            share_milli: placement.share_milli(),
-            share_memory_mib: placement.share_memory_mib,
-            cpu_milli: placement.cpu_milli,
-            memory_mib: placement.memory_mib,
-            team: placement.team.clone(),
-        };
-        let id = HoldId(self.next_hold);
-        self.take(id, hold, name)?;
-        self.next_hold += 1;
-        Ok(id)
+        let (share_milli, share_memory_mib) = (placement.share_milli(), placement.share_memory_mib);
+        let (cpu_milli, memory_mib) = (placement.cpu_milli, placement.memory_mib);
+        let team = placement.team.clone();
+        Ok(Hold { node, devices, share_milli, share_memory_mib, cpu_milli, memory_mib, team })
     }
 
     /// Takes the capacity of what [`crate::place::choose`] found in the present state.
@@ -172,34 +155,65 @@ impl Fleet {
         let share = |&at: &usize| self.inventory.kinds[self.inventory.devices[at].kind.at()].share_for(choice);
         let share_milli = best.devices.first().map_or(0, share);
         let (cpu_milli, memory_mib) = (choice.cpu_milli, choice.host_memory_mib);
-        let share_memory_mib = choice.share_memory_mib;
-        let hold =
-            Hold { node: best.node, devices: best.devices, share_milli, share_memory_mib, cpu_milli, memory_mib, team };
-        let (id, name) = (HoldId(self.next_hold), self.node(best.node).name.clone());
-        self.take(id, hold, &name)?;
-        self.next_hold += 1;
-        Ok(id)
+        let (node, devices, share_memory_mib) = (best.node, best.devices, choice.share_memory_mib);
+        self.take_hold(Hold { node, devices, share_milli, share_memory_mib, cpu_milli, memory_mib, team })
+    }
+
+    /// Takes capacity as stated, whatever a choice would make of it; refused when there is less.
+    pub fn take_hold(&mut self, hold: Hold) -> Result<HoldId> {
+        self.take_next(vec![hold])
+    }
+
+    /// What was taken together, one part a node; nothing for an unknown id.
+    pub fn held(&self, id: HoldId) -> &[Hold] {
+        self.holds.get(&id).map_or(&[], Vec::as_slice)
     }
 
     /// Gives the capacity of a hold back.
     pub fn release(&mut self, id: HoldId) -> Result<()> {
-        let hold = self.holds.shift_remove(&id).ok_or(Error::UnknownHold { hold: id })?;
-        self.node_changes(hold.node);
-        self.capacity.give(&hold).expect("what a hold took can be given back");
-        self.quotas.give(&hold, &self.inventory);
-        self.capacity.settle();
-        self.node_changed(hold.node);
+        let holds = self.holds.shift_remove(&id).ok_or(Error::UnknownHold { hold: id })?;
+        for hold in holds {
+            self.node_changes(hold.node);
+            self.capacity.give(&hold).expect("what a hold took can be given back");
+            self.quotas.give(&hold, &self.inventory);
+            self.capacity.settle();
+            self.node_changed(hold.node);
+        }
         Ok(())
     }
 
-    fn take(&mut self, id: HoldId, hold: Hold, name: &str) -> Result<()> {
-        self.node_changes(hold.node);
-        let taken = self.capacity.take(&hold);
-        self.capacity.settle();
-        self.node_changed(hold.node);
-        taken.map_err(|_| Error::StalePlacement { what: name.to_owned() })?;
-        self.quotas.take(&hold, &self.inventory);
-        self.holds.insert(id, hold);
+    /// The nodes that the steps of a team run on.
+    pub(crate) fn nodes_of_team(&self, team: &str) -> impl Iterator<Item = NodeIdx> {
+        let holds = self.inventory.team_holds.iter().chain(self.holds.values().flatten());
+        holds.filter(move |hold| hold.team.as_deref() == Some(team)).map(|hold| hold.node)
+    }
+
+    pub(crate) fn take_next(&mut self, holds: Vec<Hold>) -> Result<HoldId> {
+        let id = HoldId(self.next_hold);
+        self.take(id, holds)?;
+        self.next_hold += 1;
+        Ok(id)
+    }
+
+    /// Takes holds on different nodes, all or none.
+    fn take(&mut self, id: HoldId, holds: Vec<Hold>) -> Result<()> {
+        let start = self.capacity.checkpoint();
+        for hold in &holds {
+            if self.capacity.take(hold).is_err() {
+                self.capacity.rollback(start);
+                return Err(Error::StalePlacement { what: self.node(hold.node).name.clone() });
+            }
+        }
+        // The sums are kept node by node: each is counted out as it was, and in as it is.
+        self.capacity.rollback(start);
+        for hold in &holds {
+            self.node_changes(hold.node);
+            self.capacity.take(hold).expect("it was there to take");
+            self.capacity.settle();
+            self.node_changed(hold.node);
+            self.quotas.take(hold, &self.inventory);
+        }
+        self.holds.insert(id, holds);
         Ok(())
     }
 

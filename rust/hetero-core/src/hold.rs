@@ -16,7 +16,7 @@ impl fmt::Display for HoldId {
     }
 }
 
-/// Capacity taken on one node.
+/// Capacity taken on one node; a step over several nodes has one for each, under one [`HoldId`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hold {
     /// Where.

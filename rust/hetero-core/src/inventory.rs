@@ -1,5 +1,6 @@
 //! From the document to the static part of a fleet: nodes in order of their names, devices in dense columns.
 
+mod named;
 mod rack;
 
 use std::ops::Range;
@@ -9,16 +10,17 @@ use indexmap::{IndexMap, IndexSet};
 use crate::capacity::Capacity;
 use crate::device::Device;
 use crate::digest::{Digest, Hasher};
-use crate::document::{ClusterDocument, DeviceGroup, FleetDocument, Health, NodeDocument, NodeState, Numa, Taint};
+use crate::document::{DeviceGroup, FleetDocument, Health, NodeState, Numa, Switch, Taint};
+use crate::domain::{self, Domains};
 use crate::error::{Error, Result};
 use crate::hold::Hold;
 use crate::islands;
 use crate::kind::Kind;
 use crate::profile::Profiles;
-use crate::sharing::Terms;
 use crate::site::Site;
 use crate::units::{KindIdx, NodeIdx, WHOLE_MILLI};
 
+use named::{NamedNode, check_name, named_nodes};
 pub use rack::Rack;
 
 /// Devices of one node at most: above every machine on the market, and a bound for a mistyped count.
@@ -60,6 +62,8 @@ pub struct Node {
     pub memory_mib: Option<u64>,
     /// Where it stands, and what it offers beside its devices.
     pub site: Site,
+    /// What it shares with other nodes.
+    pub domains: Domains,
     /// Power that it may draw.
     pub power_budget_mw: Option<u64>,
     /// Its rack, where that has a power budget.
@@ -109,6 +113,7 @@ impl Inventory {
         for node in &sorted {
             inventory.add_node(node, profiles)?;
         }
+        domain::assign(&mut inventory.nodes);
         inventory.add_racks(document)?;
         let capacity = inventory.free_capacity(&sorted)?;
         Ok((inventory, capacity))
@@ -135,6 +140,7 @@ impl Inventory {
             cpu_milli: document.cpu_milli,
             memory_mib: document.memory_mib,
             site: Site::of(named.cluster, &named.cluster_path, document)?,
+            domains: Domains::default(),
             power_budget_mw: document.power_budget_mw,
             rack: None,
             digest: Digest::default(),
@@ -157,12 +163,18 @@ impl Inventory {
                     let message = format!("device id {id} is given twice; ids count through all groups of a node");
                     return Err(Error::document(path, message));
                 }
+                let is_partition = self.kinds[kind.at()].partition.is_some();
+                let card = group.pci.as_ref().filter(|_| is_partition);
+                let is_there =
+                    |pci: &String| named.document.devices[..g].iter().position(|g| g.pci.as_ref() == Some(pci));
                 devices.push(Device {
                     id,
                     kind,
                     group: g,
                     island: None,
                     numa: numa_of(group, i),
+                    switch: switch_of(group, i),
+                    card: card.map(|pci| is_there(pci).unwrap_or(g)).and_then(|first| u32::try_from(first).ok()),
                     is_healthy: group.health.unwrap_or_default() == Health::Healthy,
                     uuid: group.uuid.clone(),
                 });
@@ -210,6 +222,9 @@ impl Inventory {
                 .maybe(device.island.map(u64::from))
                 .maybe(device.numa.map(u64::from))
                 .number(u64::from(device.is_healthy));
+            if device.switch.is_some() || device.card.is_some() {
+                hasher = hasher.text("near").maybe(device.switch.map(u64::from)).maybe(device.card.map(u64::from));
+            }
         }
         hasher.finish()
     }
@@ -282,72 +297,6 @@ impl Inventory {
     }
 }
 
-/// A node of the document with where it stands there.
-struct NamedNode<'a> {
-    cluster: &'a ClusterDocument,
-    cluster_path: String,
-    document: &'a NodeDocument,
-    path: String,
-    is_only_one: bool,
-}
-
-impl NamedNode<'_> {
-    fn label(&self) -> String {
-        let name = &self.document.name;
-        if self.is_only_one { name.clone() } else { format!("{}/{name}", self.cluster.name) }
-    }
-
-    /// The kind of a group of devices in the pool of the node.
-    fn kind_of(&self, group: &DeviceGroup, path: &str, profiles: &Profiles) -> Result<Kind> {
-        let pools = self.cluster.pools.iter().enumerate();
-        let pool = pools.into_iter().find(|(_, pool)| Some(&pool.name) == self.document.pool.as_ref());
-        let kind = Kind::of(group, path, profiles)?;
-        match pool {
-            None => Ok(kind),
-            Some((at, pool)) => {
-                let terms = Terms::of(pool, &format!("{}.pools[{at}]", self.cluster_path))?;
-                Ok(kind.on(terms))
-            }
-        }
-    }
-}
-
-fn named_nodes(document: &FleetDocument) -> Result<Vec<NamedNode<'_>>> {
-    let mut nodes = Vec::new();
-    let mut clusters = IndexSet::new();
-    let mut times: IndexMap<&String, u32> = IndexMap::new();
-    for (c, cluster) in document.clusters.iter().enumerate() {
-        let cluster_path = format!("clusters[{c}]");
-        check_name(&cluster.name, &cluster_path)?;
-        if !clusters.insert(&cluster.name) {
-            return Err(Error::document(cluster_path, format!("cluster {:?} is named twice", cluster.name)));
-        }
-        let mut names = IndexSet::new();
-        for (n, node) in cluster.nodes.iter().enumerate() {
-            let path = format!("{cluster_path}.nodes[{n}]");
-            check_name(&node.name, &path)?;
-            if !names.insert(&node.name) {
-                let message = format!("node {:?} is named twice in cluster {:?}", node.name, cluster.name);
-                return Err(Error::document(path, message));
-            }
-            times.entry(&node.name).and_modify(|times| *times += 1).or_insert(1u32);
-            let cluster_path = cluster_path.clone();
-            nodes.push(NamedNode { cluster, cluster_path, document: node, path, is_only_one: true });
-        }
-    }
-    for node in &mut nodes {
-        node.is_only_one = times[&node.document.name] == 1;
-    }
-    Ok(nodes)
-}
-
-fn check_name(name: &str, path: &str) -> Result<()> {
-    if name.is_empty() || name.chars().any(char::is_control) {
-        return Err(Error::document(format!("{path}.name"), "a name is empty or has control characters"));
-    }
-    Ok(())
-}
-
 fn collect_kinds(nodes: &[NamedNode<'_>], profiles: &Profiles) -> Result<IndexMap<Digest, Kind>> {
     let mut kinds = IndexMap::new();
     for node in nodes {
@@ -384,8 +333,22 @@ fn group_ids(group: &DeviceGroup, before: usize, path: &str) -> Result<Range<u32
         let message = format!("{} NUMA nodes for {count} devices; give one number, or one per device", list.len());
         return Err(Error::document(format!("{path}.numa"), message));
     }
+    if let Some(Switch::Each(list)) = &group.switch
+        && list.len() != count
+    {
+        let message = format!("{} switches for {count} devices; give one number, or one per device", list.len());
+        return Err(Error::document(format!("{path}.switch"), message));
+    }
     let bound = |n: usize| u32::try_from(n).expect("bounded above");
     Ok(bound(first)..bound(first + count))
+}
+
+fn switch_of(group: &DeviceGroup, i: usize) -> Option<u16> {
+    match &group.switch {
+        None => None,
+        Some(Switch::One(switch)) => Some(*switch),
+        Some(Switch::Each(list)) => list[i],
+    }
 }
 
 fn numa_of(group: &DeviceGroup, i: usize) -> Option<u16> {

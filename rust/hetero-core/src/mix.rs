@@ -53,12 +53,18 @@ pub struct Mix {
 
 impl Mix {
     /// Makes a mix ready for a fleet.
-    pub fn new(document: MixDocument, inventory: &Inventory) -> Result<Self> {
-        let refuse = |message: &str| Error::document("mix", format!("mix from {}: {message}", document.source));
+    pub fn new(mut document: MixDocument, inventory: &Inventory) -> Result<Self> {
+        let source = document.source.clone();
+        let refuse = |message: &str| Error::document("mix", format!("mix from {source}: {message}"));
         let mut total_weight: u64 = 0;
         let mut hasher = Hasher::new("mix");
-        for class in &document.classes {
+        for class in &mut document.classes {
             check(&class.choice)?;
+            if let Some((least, most)) = class.choice.nodes {
+                // A node is measured by the part that it could give.
+                let part = (least..=most).find_map(|nodes| class.choice.part(nodes));
+                class.choice = part.unwrap_or_else(|| Choice { nodes: None, ..class.choice.clone() });
+            }
             total_weight = total_weight.saturating_add(class.weight);
             let text = serde_json::to_string(class).map_err(|e| refuse(&e.to_string()))?;
             hasher = hasher.text(&text);

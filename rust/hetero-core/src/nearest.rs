@@ -3,6 +3,7 @@
 use crate::decision::{Change, Nearest, Reason};
 use crate::filter;
 use crate::fleet::Fleet;
+use crate::gang;
 use crate::place::{Question, best_of_fleet};
 use crate::reason::refusal;
 use crate::request::{Choice, Place, Request};
@@ -15,7 +16,10 @@ struct Omission {
     apply: fn(&mut Choice),
 }
 
-const OMISSIONS: [Omission; 13] = [
+/// A person is told of so many nodes at most.
+const MOST_NODES_TRIED: u32 = 16;
+
+const OMISSIONS: [Omission; 14] = [
     Omission { clause: "link", text: "drop the link word", apply: |choice| choice.link = None },
     Omission { clause: "precisions", text: "drop the precision", apply: |choice| choice.precisions.clear() },
     Omission { clause: "memory_kind", text: "drop the memory type", apply: |choice| choice.memory_kind = None },
@@ -46,9 +50,10 @@ const OMISSIONS: [Omission; 13] = [
         clause: "place",
         text: "drop the words of place (cluster, region, compliance, data, label)",
         apply: |choice| {
-            choice.place = Place::default();
+            choice.place = Place { spread: choice.place.spread, ..Place::default() };
         },
     },
+    Omission { clause: "spread", text: "drop the spread", apply: |choice| choice.place.spread = None },
     Omission { clause: "numa", text: "drop numa=require", apply: |choice| choice.one_numa_node = false },
     Omission { clause: "min_score", text: "drop the least score", apply: |choice| choice.min_score = None },
 ];
@@ -89,9 +94,7 @@ fn changes(fleet: &Fleet, request: &Request, question: &Question, index: usize) 
     let label = &choice.label;
     let mut found = Vec::new();
     let mut offer = |clause: &str, to: Option<u64>, text: String, changed: Choice| {
-        let is_placed =
-            || best_of_fleet(fleet, request, index, &changed, question).is_some_and(|b| b.is_good(&changed));
-        if changed.min_score.is_none() || is_placed() {
+        if changed.min_score.is_none() || is_good(fleet, request, index, &changed, question) {
             let text = format!("{label}: {text}");
             found.push(Change { choice_index: index, clause: clause.to_owned(), to, text });
         }
@@ -111,6 +114,10 @@ fn changes(fleet: &Fleet, request: &Request, question: &Question, index: usize) 
         let text = format!("ask for {count} instead of {}", choice.count);
         offer("count", Some(u64::from(count)), text, choice.with_count(count));
     }
+    if let Some((nodes, changed)) = other_nodes(choice, fits) {
+        let text = format!("lie on {nodes} node{}, as in nodes={nodes}", if nodes == 1 { "" } else { "s" });
+        offer("nodes", Some(u64::from(nodes)), text, changed);
+    }
     if let (Some(floor), Some(mib)) = (choice.memory_floor_mib, highest_floor(fleet, choice, fits)) {
         let text = format!("lower the memory floor from {} to {}", shown(floor), shown(mib));
         offer("memory_floor_mib", Some(mib), text, Choice { memory_floor_mib: Some(mib), ..choice.clone() });
@@ -120,14 +127,37 @@ fn changes(fleet: &Fleet, request: &Request, question: &Question, index: usize) 
 
 /// Whether a variation of a choice fits anywhere now, whatever it scores.
 pub(crate) fn fits(fleet: &Fleet, request: &Request, index: usize, choice: &Choice) -> bool {
+    gang::fits(fleet, request, index, choice).unwrap_or_else(|| fits_on_one_node(fleet, request, index, choice))
+}
+
+/// Whether a choice fits on one node now. Where the team's steps run is asked of the choice alone.
+pub(crate) fn fits_on_one_node(fleet: &Fleet, request: &Request, index: usize, choice: &Choice) -> bool {
     let fit = filter::kinds_of(fleet, request, index, choice);
     let mut nodes = fleet.states().representatives_of(|node| filter::elsewhere(fleet.node(node), choice).is_none());
     nodes.any(|node| refusal(fleet, node, choice, &fit).is_none())
 }
 
-/// The largest smaller count that fits; whole numbers of devices fit from some count downwards.
+/// Whether a variation of a choice has a candidate that scores as it asks.
+fn is_good(fleet: &Fleet, request: &Request, index: usize, choice: &Choice, question: &Question) -> bool {
+    let on_one_node = || best_of_fleet(fleet, request, index, choice, question).is_some_and(|b| b.is_good(choice));
+    gang::is_good(fleet, request, index, choice, question).unwrap_or_else(on_one_node)
+}
+
+/// The fewest nodes, out of those that were not asked for, over which the devices split and fit.
+fn other_nodes(choice: &Choice, fits: impl Fn(&Choice) -> bool) -> Option<(u32, Choice)> {
+    let (least, most) = choice.nodes.unwrap_or((1, 1));
+    let others = (1..=choice.count.min(MOST_NODES_TRIED)).filter(|nodes| !(least..=most).contains(nodes));
+    let splits = others.filter(|&nodes| choice.part(nodes).is_some());
+    splits.map(|nodes| (nodes, Choice { nodes: Some((nodes, nodes)), ..choice.clone() })).find(|(_, c)| fits(c))
+}
+
+/// The largest smaller count that fits. On one node whole numbers of devices fit from some count downwards; over several
+/// only those that split evenly do.
 fn most(choice: &Choice, fits: impl Fn(&Choice) -> bool) -> Option<u32> {
-    let with = |count: u32| fits(&choice.with_count(count));
+    let with = |count: u32| count.is_multiple_of(choice.tensor_ranks.unwrap_or(1)) && fits(&choice.with_count(count));
+    if choice.may_be_gang() || choice.tensor_ranks.is_some() {
+        return (1..choice.count).rev().find(|&count| with(count));
+    }
     let (mut low, mut high) = (0, choice.count);
     while high - low > 1 {
         let middle = low + (high - low) / 2;

@@ -1,7 +1,7 @@
 //! Which devices of one node: every choice of devices that could score differently, and no other.
 //!
-//! Devices of a node that share kind, island, NUMA node and free share are interchangeable, so it is enough to choose
-//! how many of each such group to take; of a group the lowest ids go first.
+//! Devices of a node that share kind, island, NUMA node, switch and free share are interchangeable, so it is enough to
+//! choose how many of each such group to take; of a group the lowest ids go first.
 
 use crate::capacity::Capacity;
 use crate::device::Device;
@@ -22,6 +22,19 @@ struct Group {
     /// The group before it differs only in its island and has the lower ids, pair by pair; each of the two is all of
     /// its island that is usable.
     is_twin_of_previous: bool,
+    /// The next group is in another island.
+    ends_island: bool,
+}
+
+/// What was taken so far, as far as it bounds what may be taken next.
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    /// Of the group before.
+    before: usize,
+    /// Of the island.
+    of_island: usize,
+    /// Devices of a tensor parallel group: an island gives a multiple of it.
+    ranks: usize,
 }
 
 /// Calls `each` with every distinct choice of devices for the request, as sorted positions in the device columns.
@@ -39,25 +52,36 @@ pub fn for_each_option(
     let mut left = (MAX_PAIRS / (count * count)).clamp(1, MAX_OPTIONS);
     let mut picked = Vec::with_capacity(count);
     let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
+    let ranks = choice.tensor_ranks.unwrap_or(1) as usize;
+    let is_placed = |at: usize| ranks == 1 || inventory.devices[at].island.is_some();
     let is_usable = |at: usize| capacity.free_for(at, choice, share(at)) >= share(at);
     let offered = only_whole(inventory, node, choice, fit, is_usable);
     for run in runs.iter().filter(|run| offered[run.kind.at()].is_none()) {
-        let usable = run.devices.clone().filter(|&at| is_usable(at));
-        let groups = interchangeable(&inventory.devices, usable, capacity);
-        take(&groups, count, usize::MAX, &mut picked, &mut left, &mut each);
+        let usable = run.devices.clone().filter(|&at| is_usable(at) && is_placed(at));
+        let groups = interchangeable(&inventory.devices, usable, capacity, count);
+        let nothing = Taken { before: usize::MAX, of_island: 0, ranks };
+        take(&groups, count, nothing, &mut picked, &mut left, &mut each);
     }
 }
 
-fn interchangeable(devices: &[Device], usable: impl Iterator<Item = usize>, capacity: &Capacity) -> Vec<Group> {
+fn interchangeable(
+    devices: &[Device],
+    usable: impl Iterator<Item = usize>,
+    capacity: &Capacity,
+    count: usize,
+) -> Vec<Group> {
+    // What only tells how near devices are to each other tells one device apart from no other.
+    let near = |device: &Device| if count > 1 { (device.switch, device.card) } else { (None, None) };
     let key = |at: usize| {
         let asked = capacity.asked(at);
-        (devices[at].island, devices[at].numa, (capacity.free_milli[at], asked.mib, asked.milli))
+        let free = (capacity.free_milli[at], asked.mib, asked.milli);
+        (devices[at].island, devices[at].numa, free, near(&devices[at]))
     };
     let mut groups: Vec<Group> = Vec::new();
     for at in usable {
         match groups.iter_mut().find(|group| key(group.members[0]) == key(at)) {
             Some(group) => group.members.push(at),
-            None => groups.push(Group { members: vec![at], is_twin_of_previous: false }),
+            None => groups.push(Group { members: vec![at], is_twin_of_previous: false, ends_island: true }),
         }
     }
     let is_whole_island = |group: &Group, groups: &[Group]| {
@@ -65,9 +89,11 @@ fn interchangeable(devices: &[Device], usable: impl Iterator<Item = usize>, capa
         island.is_some() && groups.iter().filter(|g| devices[g.members[0]].island == island).count() == 1
     };
     for i in 1..groups.len() {
+        let island = |group: &Group| devices[group.members[0]].island;
+        groups[i - 1].ends_island = island(&groups[i - 1]) != island(&groups[i]);
         let (a, b) = (&groups[i - 1], &groups[i]);
         let (ka, kb) = (key(a.members[0]), key(b.members[0]));
-        let alike = (ka.1, ka.2, a.members.len()) == (kb.1, kb.2, b.members.len());
+        let alike = (ka.1, ka.2, ka.3, a.members.len()) == (kb.1, kb.2, kb.3, b.members.len());
         let is_lower = a.members.iter().zip(&b.members).all(|(&a, &b)| devices[a].id < devices[b].id);
         groups[i].is_twin_of_previous = alike && is_lower && is_whole_island(a, &groups) && is_whole_island(b, &groups);
     }
@@ -78,7 +104,7 @@ fn interchangeable(devices: &[Device], usable: impl Iterator<Item = usize>, capa
 fn take(
     groups: &[Group],
     count: usize,
-    before: usize,
+    taken: Taken,
     picked: &mut Vec<usize>,
     left: &mut usize,
     each: &mut impl FnMut(&[usize]),
@@ -87,6 +113,9 @@ fn take(
         return;
     }
     if count == 0 {
+        if !taken.of_island.is_multiple_of(taken.ranks) {
+            return;
+        }
         *left -= 1;
         let mut option = picked.clone();
         option.sort_unstable();
@@ -97,15 +126,20 @@ fn take(
         return;
     };
     let later: usize = rest.iter().map(|group| group.members.len()).sum();
-    let ceiling = if group.is_twin_of_previous { before } else { usize::MAX };
+    let ceiling = if group.is_twin_of_previous { taken.before } else { usize::MAX };
     let most = count.min(group.members.len()).min(ceiling);
     let least = count.saturating_sub(later);
     if least > most {
         *left -= 1; // a dead end costs as much as an option
     }
     for n in (least..=most).rev() {
+        let of_island = taken.of_island + n;
+        if group.ends_island && !of_island.is_multiple_of(taken.ranks) {
+            continue; // a tensor parallel group would be torn
+        }
+        let of_island = if group.ends_island { 0 } else { of_island };
         picked.extend(&group.members[..n]);
-        take(rest, count - n, n, picked, left, each);
+        take(rest, count - n, Taken { before: n, of_island, ..taken }, picked, left, each);
         picked.truncate(picked.len() - n);
     }
 }

@@ -8,8 +8,10 @@ use crate::codes::Code;
 use crate::decision::{Decision, Grant, Granted, NoFit, Performance, Placement, Reason, Verdict};
 use crate::digest::{Hasher, hex};
 use crate::error::Result;
+use crate::explain::considered;
 use crate::filter::{self, Misfit, View};
 use crate::fleet::Fleet;
+use crate::gang;
 use crate::low_score::sift;
 use crate::nearest::{fits, nearest};
 use crate::pack::for_each_option;
@@ -51,7 +53,8 @@ pub struct Best {
     pub values: Values,
     /// The score.
     pub total: f64,
-    idle_milli: u64,
+    /// Accelerator capacity that the node has left then.
+    pub(crate) idle_milli: u64,
 }
 
 impl Best {
@@ -73,7 +76,7 @@ impl Best {
     }
 
     /// The same on a node in the same state: devices lie at the same offsets.
-    fn on(&self, node: NodeIdx, fleet: &Fleet) -> Self {
+    pub(crate) fn on(&self, node: NodeIdx, fleet: &Fleet) -> Self {
         let (here, there) = (fleet.node(node).devices.start, fleet.node(self.node).devices.start);
         let devices = self.devices.iter().map(|at| at - there + here).collect();
         Self { node, devices, ..self.clone() }
@@ -102,10 +105,24 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
     let mut reasons = Vec::new();
     for index in 0..request.choices.len() {
         let choice = &largest_that_fits(fleet, request, index, question);
+        if choice.peers > 0 {
+            match gang::decide(fleet, request, index, choice, question) {
+                Ok(found) => {
+                    let placement = gang::placement(&found, fleet, request, question, index, choice, reasons);
+                    return Ok(Decision::Placement(Box::new(placement)));
+                }
+                Err(refusals) => reasons.extend(gather(fleet, index, choice, &refusals)),
+            }
+            continue;
+        }
         match best_of_fleet(fleet, request, index, choice, question) {
             Some(best) if best.is_good(choice) => {
                 let placement = placement(fleet, request, question, index, choice, &best, reasons);
                 return Ok(Decision::Placement(Box::new(placement)));
+            }
+            _ if choice.units_milli.is_some() => {
+                let (_, refusals) = considered(fleet, request, index, choice, question);
+                reasons.extend(gather(fleet, index, choice, &refusals));
             }
             best => {
                 let low = best.map_or(Vec::new(), |_| sift(fleet, request, index, choice, question).1);
@@ -130,10 +147,14 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
 }
 
 /// Where a request goes, without the words of a [`Decision`]: for callers that ask many times and show few answers.
+///
+/// A choice that needs several nodes is passed over: what it takes is no [`Best`].
 pub fn choose<'a>(fleet: &Fleet, request: &'a Request, question: &Question) -> Option<(Cow<'a, Choice>, Best)> {
     (0..request.choices.len()).find_map(|index| {
         let choice = largest_that_fits(fleet, request, index, question);
-        let best = best_of_fleet(fleet, request, index, &choice, question).filter(|best| best.is_good(&choice))?;
+        let is_gang = choice.peers > 0;
+        let best = (!is_gang).then(|| best_of_fleet(fleet, request, index, &choice, question)).flatten();
+        let best = best.filter(|best| best.is_good(&choice))?;
         Some((choice, best))
     })
 }
@@ -148,6 +169,9 @@ pub(crate) fn largest_that_fits<'a>(
     index: usize,
     question: &Question,
 ) -> Cow<'a, Choice> {
+    if let Some(settled) = gang::settle(fleet, request, index, question) {
+        return Cow::Owned(settled);
+    }
     let choice = question.policy.judged(&request.choices[index]);
     let Some(ceiling) = choice.count_ceiling else {
         return choice;
@@ -239,7 +263,7 @@ pub fn best_of_node(
 }
 
 /// Calls `each` with the devices of every candidate of one node, their values, and what is then left idle there.
-fn for_each_candidate(
+pub(crate) fn for_each_candidate(
     fleet: &Fleet,
     node: NodeIdx,
     choice: &Choice,
@@ -267,7 +291,7 @@ fn for_each_candidate(
             return; // another device of the node draws less
         }
         let idle_milli = before.total_milli() - devices.iter().map(|&at| u64::from(share(at))).sum::<u64>();
-        each(devices, values(fleet, choice, Candidate { node, devices }, &before, question.policy), idle_milli);
+        each(devices, values(fleet, choice, Candidate { node, devices }, &before, question), idle_milli);
     };
     if choice.is_cpu_only() {
         consider(&[]);
@@ -276,12 +300,12 @@ fn for_each_candidate(
     }
 }
 
-fn is_on_one_numa_node(fleet: &Fleet, devices: &[usize]) -> bool {
+pub(crate) fn is_on_one_numa_node(fleet: &Fleet, devices: &[usize]) -> bool {
     let numa = |&at: &usize| fleet.inventory().devices[at].numa;
     devices.first().and_then(numa).is_some_and(|first| devices.iter().all(|at| numa(at) == Some(first)))
 }
 
-fn placement(
+pub(crate) fn placement(
     fleet: &Fleet,
     request: &Request,
     question: &Question,
@@ -321,7 +345,7 @@ fn placement(
     }
 }
 
-fn grants(fleet: &Fleet, choice: &Choice, best: &Best) -> Vec<Grant> {
+pub(crate) fn grants(fleet: &Fleet, choice: &Choice, best: &Best) -> Vec<Grant> {
     let inventory = fleet.inventory();
     let mut grants: Vec<Grant> = best
         .devices
@@ -370,6 +394,7 @@ fn trace_id(fleet: &Fleet, request: &Request, question: &Question) -> String {
         .text(question.policy.word())
         .number(question.seed)
         .text(&question.key);
+    let digest = gang::digested(fleet, request, question, digest);
     let digest = fleet.quotas().digested(request.team.as_deref(), digest);
     hex(fleet.measured().digested(request, digest).finish())
 }

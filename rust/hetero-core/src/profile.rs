@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::units::WHOLE_MILLI;
 
 /// The broad kind of an accelerator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -125,6 +126,21 @@ pub struct Partition {
 }
 
 impl Profile {
+    /// Devices, or partitions, that do so much work per hour; `None` where nothing is known of the rate, as of one that is
+    /// never ranked by it.
+    pub(crate) fn devices_for(&self, units_milli: u64, partition: Option<&str>) -> Option<u32> {
+        let whole = u64::from(self.unit_milli.filter(|_| !self.is_opaque)?);
+        let of_one = match partition {
+            None => whole,
+            Some(name) => {
+                let cut = self.partitions.iter().find(|cut| cut.name == name)?;
+                whole * u64::from(cut.compute_milli?) / u64::from(WHOLE_MILLI)
+            }
+        };
+        let devices = units_milli.checked_div(of_one).map(|_| units_milli.div_ceil(of_one))?;
+        u32::try_from(devices.max(1)).ok()
+    }
+
     /// How many devices of a node a scale-up fabric joins when nothing else is said; `None` where it joins none.
     ///
     /// A bridge joins only the cards it is plugged into, and PCIe is no scale-up link, so neither counts.

@@ -78,7 +78,7 @@ impl Quotas {
     /// unless the limit is below what is asked.
     pub fn misfit(&self, inventory: &Inventory, team: &str, choice: &Choice, kind: &Kind) -> Option<Misfit> {
         let used = self.used_milli.get(team)?;
-        let asked = u64::from(choice.count) * u64::from(kind.share_for(choice));
+        let asked = u64::from(choice.total()) * u64::from(kind.share_for(choice));
         let of_team = self.limits.iter().enumerate().filter(|(_, limit)| limit.team == team && covers(limit, kind));
         let left = of_team.map(|(i, limit)| {
             let most = u64::from(limit.devices) * u64::from(WHOLE_MILLI);
@@ -89,7 +89,7 @@ impl Quotas {
         (left < asked).then(|| Misfit {
             code: Code::Quota,
             have: Some(left / u64::from(WHOLE_MILLI)),
-            want: Some(u64::from(choice.count)),
+            want: Some(u64::from(choice.total())),
             limit: u16::try_from(i).ok(),
             is_passing: asked <= most,
         })

@@ -71,8 +71,12 @@ pub fn refusals(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], low: &[R
             let here = by_state[states.index(node)].map(|refusal| Refusal { node, ..refusal });
             let elsewhere = filter::elsewhere(fleet.node(node), choice);
             match (here, elsewhere) {
-                (Some(here), Some(misfit)) if here.is_permanent && here.misfit.code < misfit.code => Some(here),
-                (_, Some(misfit)) => Some(Refusal { node, misfit, is_permanent: true }),
+                (Some(here), Some(misfit))
+                    if here.is_permanent && (misfit.is_passing || here.misfit.code < misfit.code) =>
+                {
+                    Some(here)
+                }
+                (_, Some(misfit)) => Some(Refusal { node, misfit, is_permanent: !misfit.is_passing }),
                 (Some(here), None) => Some(here),
                 (None, None) => low.iter().find(|refusal| refusal.node == node).copied(),
             }

@@ -7,6 +7,9 @@ use crate::error::{Error, Result};
 use crate::profile::Class;
 use crate::units::WHOLE_MILLI;
 
+/// Nodes of one step at most: above every training run that is known, and a bound for a mistyped number.
+const MAX_NODES: u32 = 4096;
+
 /// How a precision must be supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -71,6 +74,18 @@ pub enum ShareMode {
     Any,
 }
 
+/// What nodes share, and fail with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Spread {
+    /// The node itself.
+    Node,
+    /// A rack.
+    Rack,
+    /// A power domain.
+    Power,
+}
+
 /// Where a step may run. Empty asks nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -85,13 +100,19 @@ pub struct Place {
     pub data: Vec<String>,
     /// Nodes with all of these labels.
     pub labels: IndexMap<String, String>,
+    /// Where no other step of the team may run, and no two nodes of this one may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
+    /// Where steps of the team run now: numbers of [`crate::domain::Domains`], found anew for every question.
+    #[serde(skip)]
+    pub taken: Vec<u32>,
 }
 
 impl Place {
     /// Whether any place will do.
     pub fn is_anywhere(&self) -> bool {
         let lists = [&self.clusters, &self.regions, &self.compliance, &self.data];
-        lists.iter().all(|list| list.is_empty()) && self.labels.is_empty()
+        lists.iter().all(|list| list.is_empty()) && self.labels.is_empty() && self.spread.is_none()
     }
 }
 
@@ -192,6 +213,19 @@ pub struct Choice {
     /// Memory bandwidth beyond which more is no gain to the step, decimal MB/s. Scored only.
     #[serde(default)]
     pub bandwidth_need_mbps: Option<u64>,
+    /// Least and most nodes that the devices may lie on, as many on each; one where it is not said. CPU and host memory
+    /// are what each node gives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<(u32, u32)>,
+    /// Devices of a tensor parallel group: each group lies in one island.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tensor_ranks: Option<u32>,
+    /// Work per hour in thousandths of that of the reference device: the count follows from it, kind by kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub units_milli: Option<u64>,
+    /// Further nodes that give as many devices: above 0, this is one node's part of a step over several.
+    #[serde(skip)]
+    pub peers: u32,
     /// Toolkit that the step's code is for, as `cuda`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub toolkit: Option<String>,
@@ -204,6 +238,26 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// Devices on all nodes together.
+    pub fn total(&self) -> u32 {
+        self.count * (self.peers + 1)
+    }
+
+    /// Whether the devices may lie on several nodes.
+    pub fn may_be_gang(&self) -> bool {
+        self.nodes.is_some_and(|(_, most)| most > 1)
+    }
+
+    /// The part that each of so many nodes gives; `None` where the devices, or their tensor parallel groups, do not
+    /// split evenly.
+    #[must_use]
+    pub fn part(&self, nodes: u32) -> Option<Self> {
+        let groups = self.count.checked_div(self.tensor_ranks.unwrap_or(1))?;
+        let is_even = nodes == 1 || (nodes > 1 && groups > 0 && groups.is_multiple_of(nodes));
+        let count = self.count / nodes.max(1);
+        is_even.then(|| Self { count, count_ceiling: None, nodes: None, peers: nodes - 1, ..self.clone() })
+    }
+
     /// Whether the step takes no device.
     pub fn is_cpu_only(&self) -> bool {
         self.count == 0
@@ -238,7 +292,7 @@ impl Choice {
     /// Nominal memory that a whole device needs so that the granted share meets the floor.
     pub fn device_floor_mib(&self) -> Option<u64> {
         let share = u64::from(self.share_milli.max(1));
-        let part_of_job = || self.job_memory_mib.map(|mib| mib.div_ceil(u64::from(self.count.max(1))));
+        let part_of_job = || self.job_memory_mib.map(|mib| mib.div_ceil(u64::from(self.total().max(1))));
         if self.share_memory_mib.is_some() {
             return self.share_memory_mib.max(self.memory_floor_mib);
         }
@@ -284,6 +338,22 @@ pub(crate) fn check(choice: &Choice) -> Result<()> {
     }
     if choice.count_ceiling.is_some_and(|most| most <= choice.count || choice.count == 0) {
         return refuse("a range of counts begins below its end, and at 1 or more");
+    }
+    if choice.tensor_ranks.is_some_and(|ranks| ranks == 0 || !choice.count.is_multiple_of(ranks)) {
+        return refuse("the tensor parallel groups do not make up the count");
+    }
+    if let Some((least, most)) = choice.nodes {
+        if least == 0 || most < least || most > MAX_NODES {
+            return refuse("a range of nodes begins at 1 or more and below its end");
+        }
+        let counts = choice.count..=choice.count_ceiling.unwrap_or(choice.count);
+        let splits = |count| (least..=most).any(|nodes| choice.with_count(count).part(nodes).is_some());
+        if !counts.clone().any(splits) {
+            return refuse("the devices do not split evenly over so many nodes; every node gives as many");
+        }
+    }
+    if choice.units_milli.is_some() && (choice.count_ceiling.is_some() || choice.may_be_gang()) {
+        return refuse("compute units stand instead of a count, and are of one node");
     }
     let rates = [choice.compute_floor_tflops, choice.compute_need_tflops];
     if rates.into_iter().flatten().any(|rate| !rate.is_finite() || rate < 0.0) {

@@ -54,7 +54,15 @@ fn granted_words(placement: &Placement) -> String {
     let ids = |grants: &[Grant]| grants.iter().map(|grant| grant.id.to_string()).collect::<Vec<_>>().join(",");
     let share = placement.share_milli();
     let amount = if share < 1000 { format!("{share}/1000 of 1") } else { placement.devices.len().to_string() };
-    format!("{amount} x {name} on {node}, devices {}", ids(&placement.devices))
+    if placement.nodes.len() < 2 {
+        return format!("{amount} x {name} on {node}, devices {}", ids(&placement.devices));
+    }
+    let of_node = |node: &String| {
+        let grants: Vec<Grant> = placement.devices.iter().filter(|grant| grant.node == *node).cloned().collect();
+        format!("\n    {node}, devices {}", ids(&grants))
+    };
+    let parts: String = placement.nodes.iter().map(of_node).collect();
+    format!("{amount} x {name} on {} nodes{parts}", placement.nodes.len())
 }
 
 /// One term as `value x weight = points`.

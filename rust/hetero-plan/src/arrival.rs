@@ -4,6 +4,7 @@ use hetero_core::Result;
 
 use crate::generator::Generator;
 use crate::trace::{Trace, refuse};
+use crate::watch::Watch;
 
 /// Tasks that may have to be drawn, on average; more means a trace that hardly asks for devices, or a mistyped arrival.
 const MOST_DRAWN: u64 = 20_000_000;
@@ -16,6 +17,7 @@ pub(crate) fn arrivals(
     capacity_milli: u64,
     arrival_milli: u32,
     generator: &mut Generator,
+    watch: &Watch,
 ) -> Result<Vec<usize>> {
     let wanted = u128::from(capacity_milli) * u128::from(arrival_milli);
     let is_short = |demand: u64| u128::from(demand) * 1000 < wanted;
@@ -29,11 +31,13 @@ pub(crate) fn arrivals(
     }
     if is_above(demand) {
         while is_above(demand) {
+            watch.check()?;
             let removed = tasks.swap_remove(generator.below(tasks.len()));
             demand -= trace.demand_milli(removed);
         }
     } else {
         while is_short(demand) {
+            watch.check()?;
             let drawn = trace.tasks[generator.below(trace.tasks.len())];
             demand += trace.demand_milli(drawn);
             tasks.push(drawn);
@@ -53,12 +57,12 @@ mod tests {
     fn trace(tasks: Vec<usize>) -> Trace {
         let ask = |count, share_milli| Choice { count, share_milli, ..Choice::default() };
         let mix = MixDocument { source: "test".to_owned(), classes: Vec::new() };
-        Trace { mix, classes: vec![ask(0, 1000), ask(1, 300), ask(2, 1000)], tasks }
+        Trace { mix, classes: vec![ask(0, 1000), ask(1, 300), ask(2, 1000)], tasks, times: None }
     }
 
     fn drawn(trace: &Trace, capacity_milli: u64, arrival_milli: u32) -> Vec<usize> {
         let mut generator = Generator::new(42, Purpose::Arrival);
-        arrivals(trace, capacity_milli, arrival_milli, &mut generator).expect("enough demand")
+        arrivals(trace, capacity_milli, arrival_milli, &mut generator, &Watch::default()).expect("enough demand")
     }
 
     #[test]
@@ -86,7 +90,8 @@ mod tests {
         let mut tasks = vec![0; 10_000];
         tasks.push(1);
         let mut generator = Generator::new(42, Purpose::Arrival);
-        let refused = arrivals(&trace(tasks), 6_212_000, 1300, &mut generator).expect_err("too little");
+        let refused =
+            arrivals(&trace(tasks), 6_212_000, 1300, &mut generator, &Watch::default()).expect_err("too little");
         assert!(refused.to_string().contains("20 million"), "{refused}");
     }
 }

@@ -11,6 +11,7 @@ use hetero_core::units::NodeIdx;
 use crate::device;
 use crate::fgd;
 use crate::generator::{Generator, Purpose};
+use crate::occupancy::{Occupancy, Taken};
 use crate::policy::Policy;
 use crate::run::Placer;
 use crate::score::{Free, score};
@@ -33,7 +34,10 @@ pub(crate) struct Baseline<'a> {
     capacity: Capacity,
     /// Nodes in the order in which they win ties; what follows is kept in this order.
     order: Vec<NodeIdx>,
+    /// Per node: its place in that order.
+    places: Vec<usize>,
     versions: Vec<u32>,
+    /// Groups of the tasks that run there, one entry a task.
     groups: Vec<Vec<u32>>,
     unusable: Vec<u64>,
     /// Per class.
@@ -47,6 +51,8 @@ impl<'a> Baseline<'a> {
         let capacity = world.fleet.capacity().clone();
         let mut order: Vec<NodeIdx> = (0..world.fleet.inventory().nodes.len()).map(NodeIdx::new).collect();
         Generator::new(seed, Purpose::Ties).shuffle(&mut order);
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, node)| places[node.at()] = place);
         let unusable = order.iter().map(|&at| world.unusable(&capacity, at)).collect();
         Self {
             world,
@@ -58,6 +64,7 @@ impl<'a> Baseline<'a> {
             choices: Generator::new(seed, Purpose::Choice),
             capacity,
             order,
+            places,
             unusable,
         }
     }
@@ -133,37 +140,62 @@ impl<'a> Baseline<'a> {
         chosen.into_iter().map(|at| at + node.devices.start).collect()
     }
 
-    fn take(&mut self, class: usize, place: usize) {
+    fn hold(&mut self, class: usize, place: usize) -> Hold {
         let devices = self.devices(class, place);
-        let (node, choice) = (self.order[place], &self.world.classes[class].choice);
-        let hold = Hold {
-            share_memory_mib: None,
-            node,
-            devices,
-            share_milli: choice.share_milli,
-            cpu_milli: choice.cpu_milli,
-            memory_mib: choice.host_memory_mib,
-            team: None,
-        };
-        self.capacity.take(&hold).expect("the task fits there");
-        self.capacity.settle();
-        self.versions[place] += 1;
-        self.unusable[place] = self.world.unusable(&self.capacity, node);
-        if let Some(group) = self.world.classes[class].ask.group()
-            && !self.groups[place].contains(&group)
-        {
+        self.world.hold(class, self.order[place], devices)
+    }
+
+    fn occupy(&mut self, class: Option<usize>, hold: &Hold) {
+        self.capacity.take(hold).expect("there is as much");
+        let place = self.changed(hold);
+        if let Some(group) = class.and_then(|class| self.world.classes[class].ask.group()) {
             self.groups[place].push(group);
         }
+    }
+
+    /// Notes that what is free on a node is not what it was; returns the node's place in the order.
+    fn changed(&mut self, hold: &Hold) -> usize {
+        self.capacity.settle();
+        let place = self.places[hold.node.at()];
+        self.versions[place] += 1;
+        self.unusable[place] = self.world.unusable(&self.capacity, hold.node);
+        place
     }
 }
 
 impl Placer for Baseline<'_> {
     fn place(&mut self, class: usize) -> Result<bool> {
-        let chosen = self.choose(class);
-        if let Some(place) = chosen {
-            self.take(class, place);
+        let Some(place) = self.choose(class) else { return Ok(false) };
+        let hold = self.hold(class, place);
+        self.occupy(Some(class), &hold);
+        Ok(true)
+    }
+
+    fn capacity(&self) -> &Capacity {
+        &self.capacity
+    }
+}
+
+impl Occupancy for Baseline<'_> {
+    fn start(&mut self, class: usize) -> Result<Option<Taken>> {
+        let Some(place) = self.choose(class) else { return Ok(None) };
+        let hold = self.hold(class, place);
+        self.take(Some(class), hold).map(Some)
+    }
+
+    fn take(&mut self, class: Option<usize>, hold: Hold) -> Result<Taken> {
+        self.occupy(class, &hold);
+        Ok(Taken { hold, class, id: None })
+    }
+
+    fn give(&mut self, taken: Taken) -> Result<()> {
+        self.capacity.give(&taken.hold).expect("what was taken can be given back");
+        let place = self.changed(&taken.hold);
+        let group = taken.class.and_then(|class| self.world.classes[class].ask.group());
+        if let Some(at) = self.groups[place].iter().position(|&other| Some(other) == group) {
+            self.groups[place].swap_remove(at);
         }
-        Ok(chosen.is_some())
+        Ok(())
     }
 
     fn capacity(&self) -> &Capacity {

@@ -14,6 +14,8 @@ pub(crate) enum Purpose {
     Ties = 2,
     /// What a policy draws.
     Choice = 3,
+    /// Which nodes a plan of many steps tries anew.
+    Plan = 4,
 }
 
 /// A sequence of random numbers.
@@ -29,6 +31,11 @@ impl Generator {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         mixed(self.0)
+    }
+
+    /// Another sequence, that goes on beside this one.
+    pub(crate) fn split(&mut self) -> Self {
+        Self(mixed(self.next()))
     }
 
     /// A number below `bound`, all equally likely. `bound` is not 0.

@@ -5,27 +5,42 @@
 //! hkust-adsl/kubernetes-scheduler-simulator runs them. Rules and figures are theirs, the code is not.
 //!
 //! All tasks of a [`Trace`], then tasks drawn from it until they ask for a stated multiple of the fleet's devices, come
-//! in random order ([`simulate`]). Each is placed at once or never; none departs. One seed is one run. This crate has no
-//! clock: it is given one. [`place_each`] asks many questions about one state. Nothing but the measured times depends on the number of threads.
+//! in random order ([`simulate()`]). Each is placed at once or never; none departs. One seed is one run. Or the tasks come when
+//! they came, wait, run as long as they ran, and end ([`simulate_timed`]). This crate has no clock: it is given one.
+//! [`place_each`] asks many questions about one state. Nothing but the measured times depends on the number of threads.
 
 #![forbid(unsafe_code)]
 
 mod arrival;
 mod aware;
 mod baseline;
+pub mod batch;
+mod contender;
 mod device;
+mod difference;
 mod each;
 mod fgd;
 mod generator;
+mod guest;
+mod learned;
+mod occupancy;
 mod policy;
 mod run;
 mod score;
 mod simulate;
+mod tenants;
+mod timed;
 mod trace;
+mod watch;
 mod world;
 
+pub use contender::{Contender, Rule};
+pub use difference::{Difference, Interval};
 pub use each::place_each;
+pub use guest::{Answer, Asked, AskedTask, Candidate, Foreign, NodeFacts};
 pub use policy::Policy;
 pub use run::{DecisionTime, Run};
 pub use simulate::{Question, Report, simulate};
-pub use trace::Trace;
+pub use timed::{Order, TimedQuestion, TimedReport, TimedRun, Waiting, simulate_timed};
+pub use trace::{TaskTimes, Trace};
+pub use watch::Watch;

@@ -1,5 +1,6 @@
 //! One run: tasks come one by one, and what is allocated is read when so much has arrived.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hetero_core::Result;
@@ -7,10 +8,14 @@ use hetero_core::capacity::Capacity;
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use crate::watch::Watch;
 use crate::world::World;
 
 /// Arrived demand at which allocation is read, thousandths of the capacity; and when all has arrived.
 const LEVELS_MILLI: [u32; 4] = [900, 1000, 1100, 1300];
+
+/// Allocation is told at so many moments besides.
+const MOMENTS: usize = 100;
 
 /// What places tasks and remembers them.
 pub(crate) trait Placer {
@@ -34,15 +39,19 @@ pub struct DecisionTime {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Run {
     /// The policy.
-    pub policy: &'static str,
+    pub policy: String,
     /// The seed.
     pub seed: u64,
     /// The share of all devices that is allocated when demand of so many capacities has arrived.
     pub allocated_ratio: IndexMap<String, f64>,
+    /// The same from moment to moment: when demand of so many hundredths of the whole arrival has come, each in turn.
+    pub allocated_over_arrival: Vec<f64>,
     /// At the end: the part of what is free that the mix cannot use; `None` when nothing is free.
     pub fragmentation_ratio: Option<f64>,
     /// Tasks that were not placed.
     pub failed: usize,
+    /// The same by the number of devices that they ask for; 0 where all such tasks were placed.
+    pub failed_by_size: IndexMap<String, usize>,
     /// Tasks that arrived.
     pub decisions: usize,
     /// Time spent placing, all decisions together.
@@ -55,42 +64,53 @@ pub struct Run {
 pub(crate) fn run(
     placer: &mut dyn Placer,
     world: &World,
-    (policy, seed): (&'static str, u64),
+    (policy, seed): (&str, u64),
     tasks: &[usize],
     arrival_milli: u32,
+    watch: &Watch,
     now: &(dyn Fn() -> Duration + Sync),
 ) -> Result<Run> {
     let levels = levels(arrival_milli);
     let free: u64 = placer.capacity().free_milli.iter().map(|&milli| u64::from(milli)).sum();
     let (mut arrived, mut allocated, mut failed) = (0u64, world.capacity_milli - free, 0);
-    let mut allocated_at: Vec<u64> = Vec::new();
+    let (mut allocated_at, mut curve): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
+    let whole: u64 = tasks.iter().map(|&class| world.demand_milli(class)).sum();
     let mut times = Vec::with_capacity(tasks.len());
+    let mut failed_by_size: BTreeMap<u32, usize> = world.classes.iter().map(|class| (class.ask.count, 0)).collect();
     for &class in tasks {
+        watch.tick()?;
         let start = now();
         let is_placed = placer.place(class)?;
         times.push(now().saturating_sub(start));
         let ask = world.classes[class].ask;
-        let demand = u64::from(ask.count) * u64::from(ask.share_milli);
+        let demand = world.demand_milli(class);
         arrived += demand;
         if is_placed {
             allocated += demand;
         } else {
             failed += 1;
+            *failed_by_size.entry(ask.count).or_default() += 1;
         }
         let has_reached =
             |level: u32| u128::from(arrived) * 1000 >= u128::from(world.capacity_milli) * u128::from(level);
         while allocated_at.len() < levels.len() && has_reached(levels[allocated_at.len()]) {
             allocated_at.push(allocated);
         }
+        while curve.len() < MOMENTS && arrived * MOMENTS as u64 >= whole * (curve.len() as u64 + 1) {
+            curve.push(allocated);
+        }
     }
+    curve.resize(MOMENTS, allocated);
     allocated_at.resize(levels.len(), allocated); // where tasks were removed, the last level is not quite reached
     let ratio = |allocated: u64| rounded(allocated as f64 / world.capacity_milli as f64);
     Ok(Run {
-        policy,
+        policy: policy.to_owned(),
         seed,
         allocated_ratio: levels.iter().map(|&level| name(level)).zip(allocated_at.into_iter().map(ratio)).collect(),
+        allocated_over_arrival: curve.into_iter().map(ratio).collect(),
         fragmentation_ratio: world.fragmentation_ratio(placer.capacity()).map(rounded),
         failed,
+        failed_by_size: failed_by_size.into_iter().map(|(size, failed)| (size.to_string(), failed)).collect(),
         decisions: tasks.len(),
         seconds: rounded(times.iter().sum::<Duration>().as_secs_f64()),
         decision_us: decision_time(times),
@@ -112,7 +132,7 @@ fn name(level_milli: u32) -> String {
 }
 
 /// Nearest rank.
-fn decision_time(mut times: Vec<Duration>) -> DecisionTime {
+pub(crate) fn decision_time(mut times: Vec<Duration>) -> DecisionTime {
     times.sort_unstable();
     let at = |percent: usize| {
         let rank = (times.len() * percent).div_ceil(100).max(1);
@@ -123,7 +143,7 @@ fn decision_time(mut times: Vec<Duration>) -> DecisionTime {
 }
 
 /// Six decimals: a thousandth of a device in ten thousand is more than that.
-fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct Free<'a> {
     pub(crate) usable: &'a [usize],
     /// Free CPU; 0 where it is unknown.
     pub(crate) cpu_milli: u64,
-    /// Groups of the tasks that run here.
+    /// Groups of the tasks that run here, one entry a task.
     pub(crate) groups: &'a [u32],
 }
 
@@ -131,11 +131,12 @@ fn gpu_clustering(ask: Ask, free: &Free<'_>) -> i64 {
     let Some(group) = ask.group() else {
         return 0;
     };
-    let base = match (free.groups.contains(&group), free.groups.len()) {
-        (true, 1) => 75,
-        (true, _) => 50,
-        (false, 0) => 25,
-        (false, _) => 0,
+    let is_here = free.groups.contains(&group);
+    let base = match (is_here, free.groups.iter().all(|&other| other == group)) {
+        (true, true) => 75,
+        (true, false) => 50,
+        (false, true) => 25, // nothing runs here
+        (false, false) => 0,
     };
     base + narrow(25 * (LARGEST_MILLI - i128::from(free.total_milli())) / LARGEST_MILLI)
 }
@@ -201,6 +202,7 @@ mod tests {
     fn gpu_clustering_by_hand() {
         // 6.2 of 8 devices are not free here: 25 x 6,200 / 8,000 = 19.375
         assert_eq!(scored(Policy::GpuClustering, SHARE, &[1000, 800], &[0]), 75 + 19);
+        assert_eq!(scored(Policy::GpuClustering, SHARE, &[1000, 800], &[0, 0]), 75 + 19);
         assert_eq!(scored(Policy::GpuClustering, SHARE, &[1000, 800], &[0, 2]), 50 + 19);
         assert_eq!(scored(Policy::GpuClustering, SHARE, &[1000, 800], &[]), 25 + 19);
         assert_eq!(scored(Policy::GpuClustering, SHARE, &[1000, 800], &[1]), 19);

@@ -15,6 +15,21 @@ pub struct Trace {
     pub classes: Vec<Choice>,
     /// Per task: its place in `classes`.
     pub tasks: Vec<usize>,
+    /// Per task: when it came, how long it ran and how urgent it was; `None` where the trace does not tell.
+    #[serde(default)]
+    pub times: Option<Vec<TaskTimes>>,
+}
+
+/// When a task came, and how it ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskTimes {
+    /// When it was created, seconds since the start of the trace.
+    pub arrives_s: u64,
+    /// How long it ran; `None` for one that never ran.
+    pub lasts_s: Option<u64>,
+    /// Higher comes first.
+    pub priority: u8,
 }
 
 impl Trace {
@@ -26,6 +41,9 @@ impl Trace {
         }
         if trace.tasks.iter().all(|&class| trace.demand_milli(class) == 0) {
             return Err(refuse("trace: no task asks for a device, so demand cannot reach any capacity".to_owned()));
+        }
+        if trace.times.as_ref().is_some_and(|times| times.len() != trace.tasks.len()) {
+            return Err(refuse("trace: there are not as many times as tasks".to_owned()));
         }
         for choice in &trace.classes {
             let is_whole = choice.share_milli == 1000;

@@ -4,10 +4,12 @@ use hetero_core::capacity::Capacity;
 use hetero_core::document::NodeState;
 use hetero_core::filter::{self, Misfit, View};
 use hetero_core::fragmentation::weighted_unusable;
+use hetero_core::hold::Hold;
 use hetero_core::request::Choice;
 use hetero_core::units::{NodeIdx, WHOLE_MILLI};
 use hetero_core::{Fleet, Result};
 
+use crate::device;
 use crate::score::Ask;
 use crate::trace::{Trace, refuse};
 
@@ -63,6 +65,35 @@ impl World {
             && filter::never(inventory, node, &class.choice, &fit).is_none()
             && filter::not_now(inventory, node, &class.choice, &fit, &view).is_none();
         fits.then(|| fit.into_owned())
+    }
+
+    /// What a task of a class takes of devices, thousandths of one.
+    pub(crate) fn demand_milli(&self, class: usize) -> u64 {
+        let ask = self.classes[class].ask;
+        u64::from(ask.count) * u64::from(ask.share_milli)
+    }
+
+    /// What a task of a class takes on a node, of these devices by their positions in the columns.
+    pub(crate) fn hold(&self, class: usize, node: NodeIdx, devices: Vec<usize>) -> Hold {
+        let choice = &self.classes[class].choice;
+        let (share_milli, cpu_milli, memory_mib) = (choice.share_milli, choice.cpu_milli, choice.host_memory_mib);
+        Hold { node, devices, share_milli, share_memory_mib: None, cpu_milli, memory_mib, team: None }
+    }
+
+    /// The first devices that a task of a class may take on a node where it fits, by their positions in the columns.
+    pub(crate) fn first_devices(&self, capacity: &Capacity, class: usize, at: NodeIdx) -> Vec<usize> {
+        let (node, ask, mut usable) = (self.fleet.node(at), self.classes[class].ask, Vec::new());
+        let fit = self.fit(capacity, at, &self.classes[class]).expect("the task fits there");
+        let milli = &capacity.free_milli[node.devices.clone()];
+        device::usable(self.fleet.inventory(), node, &fit, milli, ask, &mut usable);
+        device::tightest(milli, &usable, ask).into_iter().map(|device| device + node.devices.start).collect()
+    }
+
+    /// Nodes where a task of a class fits when so much is free, in their order.
+    pub(crate) fn fitting(&self, capacity: &Capacity, class: usize) -> impl Iterator<Item = NodeIdx> {
+        let class = &self.classes[class];
+        let nodes = (0..self.fleet.inventory().nodes.len()).map(NodeIdx::new);
+        nodes.filter(move |&at| self.fit(capacity, at, class).is_some())
     }
 
     /// See [`weighted_unusable`].

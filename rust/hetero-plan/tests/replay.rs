@@ -5,59 +5,22 @@
 use std::time::Duration;
 
 use hetero_core::Fleet;
-use hetero_core::document::FleetDocument;
-use hetero_core::profile::Profiles;
-use hetero_plan::{Policy, Question, Report, Run, Trace, simulate};
+use hetero_plan::{Policy, Question, Report, Run, Trace, Watch, simulate};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn fleet(nodes: &[Value]) -> Fleet {
-    let document = json!({
-        "apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": [{"name": "here", "nodes": nodes}]
-    });
-    let document = FleetDocument::from_json(document.to_string().as_bytes()).expect("valid");
-    let profiles = json!({"digest": "test", "resource_keys": {}, "entries": []}).to_string();
-    Fleet::new(document, Profiles::from_json(profiles.as_bytes()).expect("valid")).expect("valid")
-}
+mod sample;
 
-fn node(name: &str, cores: u64, model: &str, count: usize) -> Value {
-    let mut node = json!({"name": name, "cpu_milli": cores * 1000, "memory_mib": cores * 4096});
-    if count > 0 {
-        node["devices"] = json!([{"sku": "unknown", "class": "gpu", "model": model, "count": count}]);
-    }
-    node
-}
-
-/// A task: devices, share of each, cores, permitted model.
-type Task = (u32, u16, u64, Option<&'static str>);
-
-fn class(&(count, share_milli, cores, model): &Task) -> Value {
-    let name = |model| json!({"skus": [], "models": [model], "is_any_model": false, "vendor": null, "partition": null});
-    json!({
-        "label": "task", "class": null, "vendor": null, "names": model.map(name).into_iter().collect::<Vec<_>>(),
-        "count": count, "share_milli": share_milli, "memory_floor_mib": null, "memory_ceiling_mib": null,
-        "usable_floor_mib": null, "precisions": [], "link": null, "link_floor_mbps": null,
-        "compute_floor_tflops": null, "bandwidth_floor_mbps": null, "cpu_milli": cores * 1000,
-        "host_memory_mib": cores * 1024
-    })
-}
-
-fn trace(tasks: &[Task]) -> Trace {
-    let classes: Vec<Value> = tasks.iter().map(class).collect();
-    let mix: Vec<Value> = classes.iter().map(|choice| json!({"choice": choice, "weight": 1})).collect();
-    let text = json!({
-        "mix": {"source": "test", "classes": mix}, "classes": classes, "tasks": (0..tasks.len()).collect::<Vec<_>>()
-    });
-    Trace::from_json(text.to_string().as_bytes()).expect("valid")
-}
+use sample::{Task, any_fleet, any_tasks, class, fleet, node, trace};
 
 fn ask(policies: &[Policy], seeds: &[u64], arrival_milli: u32, threads: usize) -> Question {
-    Question { policies: policies.to_vec(), seeds: seeds.to_vec(), arrival_milli, threads }
+    let policies = policies.iter().map(|&policy| policy.into()).collect();
+    Question { policies, seeds: seeds.to_vec(), arrival_milli, against: None, threads }
 }
 
 /// A clock that stands still: what is measured is 0, so that reports can be compared.
 fn replay(fleet: &Fleet, trace: &Trace, question: &Question) -> Report {
-    simulate(fleet, trace, question, &|| Duration::ZERO).expect("valid")
+    simulate(fleet, trace, question, &Watch::default(), &|| Duration::ZERO).expect("valid")
 }
 
 fn only(fleet: &Fleet, tasks: &[Task], policy: Policy, arrival_milli: u32) -> Run {
@@ -137,7 +100,9 @@ fn what_makes_no_sense_is_refused() {
     let one = fleet(&[node("a", 64, "X", 1)]);
     let told = |fleet: &Fleet, arrival| {
         let question = ask(&[Policy::Fgd], &[42], arrival, 1);
-        simulate(fleet, &trace(&[(1, 500, 1, None)]), &question, &|| Duration::ZERO).expect_err("refused").to_string()
+        simulate(fleet, &trace(&[(1, 500, 1, None)]), &question, &Watch::default(), &|| Duration::ZERO)
+            .expect_err("refused")
+            .to_string()
     };
     assert!(told(&one, 0).starts_with("arrival: "));
     assert!(told(&one, 10_001).starts_with("arrival: "));
@@ -151,25 +116,52 @@ fn what_makes_no_sense_is_refused() {
     assert!(read(text(&[class(&(2, 500, 1, None))], &[0])).contains("a whole device where several are asked"));
 }
 
-fn any_fleet() -> impl Strategy<Value = Vec<Value>> {
-    let one = (1u64..=16, prop::sample::select(vec!["X", "Y"]), 0usize..=4);
-    prop::collection::vec(one, 1..6).prop_map(|drawn| {
-        let named = drawn.into_iter().enumerate();
-        let mut nodes: Vec<Value> =
-            named.map(|(i, (cores, model, count))| node(&format!("n{i}"), cores, model, count)).collect();
-        nodes.push(node("last", 8, "X", 2));
-        nodes
-    })
+#[test]
+fn what_is_refused_is_counted_by_size() {
+    // one device: of a half and a pair the pair never fits, and two halves do
+    let run = only(&fleet(&[node("a", 64, "X", 1)]), &[(1, 500, 1, None), (2, 1000, 1, None)], Policy::Fgd, 2500);
+    let by_size: Vec<(&str, usize)> =
+        run.failed_by_size.iter().map(|(size, &failed)| (size.as_str(), failed)).collect();
+    assert_eq!(run.failed_by_size.values().sum::<usize>(), run.failed);
+    assert!(matches!(by_size[..], [("1", 0), ("2", 1..)]), "{by_size:?}");
 }
 
-fn any_tasks() -> impl Strategy<Value = Vec<Task>> {
-    let model = prop::sample::select(vec![None, None, Some("X"), Some("Y")]);
-    let size = prop::sample::select(vec![(0, 1000), (1, 200), (1, 500), (1, 1000), (2, 1000), (4, 1000)]);
-    let task = (size, 1u64..=6, model).prop_map(|((count, share), cores, model)| (count, share, cores, model));
-    prop::collection::vec(task, 1..12).prop_map(|mut tasks| {
-        tasks.push((1, 500, 1, None));
-        tasks
-    })
+#[test]
+fn policies_are_compared_seed_by_seed() {
+    let two = fleet(&[node("a", 64, "X", 2), node("b", 64, "X", 2)]);
+    let tasks = trace(&[(1, 1000, 1, None), (1, 1000, 1, None), (2, 1000, 1, None)]);
+    let mut question = ask(&[Policy::WorstFit, Policy::Fgd], &(0..8).collect::<Vec<_>>(), 1000, 1);
+    question.against = Some("fgd".to_owned());
+    let report = replay(&two, &tasks, &question);
+    let [difference] = &report.differences[..] else { panic!("one beside the baseline") };
+    assert_eq!((difference.policy.as_str(), difference.seeds), ("worst-fit", 8));
+    let means = report.runs.chunks(8).map(|runs| runs.iter().map(|run| run.allocated_ratio["1.0"]).sum::<f64>() / 8.0);
+    let means: Vec<f64> = means.collect();
+    let found = difference.allocated_ratio["1.0"];
+    assert!((found.mean - (means[0] - means[1])).abs() < 1e-5, "{found:?} {means:?}");
+    assert!(found.low.expect("eight") < found.mean && found.mean < found.high.expect("eight"));
+    question.against = Some("best-fit".to_owned());
+    let refused = simulate(&two, &tasks, &question, &Watch::default(), &|| Duration::ZERO).expect_err("not there");
+    assert!(refused.to_string().contains("name one of worst-fit, fgd"), "{refused}");
+}
+
+#[test]
+fn a_stopped_replay_ends_at_once() {
+    let watch = Watch::default();
+    watch.stop();
+    let (fleet, trace) = (fleet(&[node("a", 64, "X", 2)]), trace(&[(1, 500, 1, None)]));
+    let stopped = simulate(&fleet, &trace, &ask(&[Policy::Fgd], &[42], 1300, 1), &watch, &|| Duration::ZERO);
+    assert_eq!(stopped, Err(hetero_core::Error::Interrupted));
+}
+
+#[test]
+fn progress_ends_with_all_decisions() {
+    let watch = Watch::default();
+    let (fleet, trace) = (fleet(&[node("a", 64, "X", 2)]), trace(&[(1, 500, 1, None)]));
+    let question = ask(&[Policy::Fgd, Policy::Aware], &[1, 2, 3], 1300, 2);
+    let report = simulate(&fleet, &trace, &question, &watch, &|| Duration::ZERO).expect("valid");
+    let decisions = report.runs.iter().map(|run| run.decisions as u64).sum();
+    assert_eq!(watch.progress(), (decisions, decisions));
 }
 
 proptest! {
@@ -185,7 +177,10 @@ proptest! {
         for run in &report.runs {
             let ratios: Vec<f64> = run.allocated_ratio.values().copied().collect();
             prop_assert!(ratios.is_sorted() && ratios.iter().all(|ratio| (0.0..=1.0).contains(ratio)), "{:?}", run);
+            let curve = &run.allocated_over_arrival;
+            prop_assert!(curve.len() == 100 && curve.is_sorted() && curve[99] == ratios[ratios.len() - 1], "{:?}", run);
             prop_assert!(run.failed <= run.decisions);
+            prop_assert_eq!(run.failed_by_size.values().sum::<usize>(), run.failed);
             prop_assert!(run.fragmentation_ratio.is_none_or(|ratio| (0.0..=1.0).contains(&ratio)), "{:?}", run);
             // what arrives is the same for every policy
             let same_seed = report.runs.iter().filter(|other| other.seed == run.seed);

@@ -1,25 +1,28 @@
 //! The fleet: state stays on this side, behind a lock that is only taken while detached from the interpreter.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::Instant;
 
 use hetero_core::document::FleetDocument;
 use hetero_core::profile::Profiles;
 use hetero_core::score::Weights;
 use hetero_core::{Fleet as Core, HoldId, Policy, Question};
+use hetero_plan::Watch;
+use hetero_plan::batch::Batch;
 use pyo3::prelude::*;
 
+use crate::batch;
 use crate::decision::{Placement, to_python};
 use crate::detached;
 use crate::interrupt::interruptible;
 use crate::request::Request;
+use crate::watched::watched;
 
 /// All clusters: built once, changed by small steps, asked many times. Safe to share between threads.
 #[pyclass(frozen, module = "hetero_ops._core")]
 pub(crate) struct Fleet(RwLock<Core>);
 
 impl Fleet {
-    fn read(&self) -> RwLockReadGuard<'_, Core> {
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Core> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -34,7 +37,7 @@ impl Fleet {
     }
 }
 
-fn json<T: serde::Serialize>(value: &T) -> String {
+pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("reports have string keys and finite numbers only")
 }
 
@@ -204,27 +207,33 @@ impl Fleet {
         detached(py, || self.write().set_mix(parsed("mix", mix)?))
     }
 
-    /// Replays a trace on a copy of the fleet, each policy with each seed, as JSON. Changes nothing.
+    /// Plans many steps at once: the decision of each, and the report as JSON. Changes nothing.
     ///
-    /// `arrival_milli` is the demand that arrives, thousandths of the capacity; `threads` is 0 for one a core.
+    /// `tasks` is JSON: of each task `request`, its place in `requests`, `priority` and `age_s`.
     #[allow(clippy::needless_pass_by_value)] // Python lists arrive as vectors
-    fn simulate(
+    fn place_all(
         &self,
         py: Python<'_>,
-        trace: &[u8],
-        policies: Vec<String>,
-        seeds: Vec<u64>,
-        arrival_milli: u32,
-        threads: usize,
-    ) -> PyResult<String> {
-        detached(py, || {
-            let policies =
-                policies.iter().map(|word| hetero_plan::Policy::parse(word)).collect::<hetero_core::Result<_>>()?;
-            let question = hetero_plan::Question { policies, seeds, arrival_milli, threads };
+        requests: Vec<Bound<'_, Request>>,
+        tasks: &[u8],
+        settings: &[u8],
+    ) -> PyResult<(Vec<Py<PyAny>>, String)> {
+        let requests = requests.iter().map(|request| request.get().0.clone()).collect();
+        let watch = Watch::default();
+        let (decisions, report) = watched(py, &watch, None, || {
             let fleet = self.read().clone();
-            let start = Instant::now();
-            hetero_plan::simulate(&fleet, &hetero_plan::Trace::from_json(trace)?, &question, &|| start.elapsed())
-                .map(|report| json(&report))
+            batch::plan(&fleet, &Batch { requests, tasks: batch::tasks(tasks)? }, settings, &watch)
+        })?;
+        let decisions = decisions.into_iter().map(|decision| to_python(py, decision)).collect::<PyResult<_>>()?;
+        Ok((decisions, report))
+    }
+
+    /// Plans the tasks of a trace as one batch, as JSON. Changes nothing.
+    fn simulate_batch(&self, py: Python<'_>, trace: &[u8], question: &[u8]) -> PyResult<String> {
+        let watch = Watch::default();
+        watched(py, &watch, None, || {
+            let fleet = self.read().clone();
+            batch::simulate(&fleet, trace, question, &watch)
         })
     }
 

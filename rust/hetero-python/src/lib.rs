@@ -2,11 +2,15 @@
 
 use pyo3::prelude::*;
 
+mod batch;
 mod decision;
 mod errors;
 mod fleet;
+mod guest;
 mod interrupt;
+mod replay;
 mod request;
+mod watched;
 
 /// The Rust core of hetero-ops.
 #[pymodule]
@@ -17,6 +21,10 @@ mod _core {
     use crate::decision::{Decision, Grant, NoFit, Placement};
     #[pymodule_export]
     use crate::fleet::Fleet;
+    #[pymodule_export]
+    use crate::guest::{AskedTask, Candidate, Candidates};
+    #[pymodule_export]
+    use crate::replay::{simulate, simulate_timed};
     #[pymodule_export]
     use crate::request::Request;
 

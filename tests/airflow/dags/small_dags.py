@@ -20,6 +20,9 @@ with DAG("impossible", schedule=None, default_args=RETRIED):
 with DAG("busy", schedule=None, default_args=RETRIED):
     task.accelerated(accelerators="H100:8")(seen)()
 
+with DAG("several_nodes", schedule=None, default_args=RETRIED):
+    task.accelerated(accelerators="gpu:2 nodes=2")(seen)()
+
 with DAG("unknown_name", schedule=None, default_args=RETRIED):
     task.accelerated(accelerators="H1000:8")(seen)()
 

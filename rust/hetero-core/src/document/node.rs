@@ -100,6 +100,16 @@ pub enum Numa {
     Each(Vec<Option<u16>>),
 }
 
+/// One PCIe switch for all devices of a group, or one each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "the number of a PCIe switch, or a list of one number or null per device")]
+pub enum Switch {
+    /// All devices on this one.
+    One(u16),
+    /// One per device; null where unknown.
+    Each(Vec<Option<u16>>),
+}
+
 /// Devices of one kind. Ids are counted through the groups of a node from 0, unless a single device says its `id`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -130,6 +140,9 @@ pub struct DeviceGroup {
     /// NUMA nodes; unknown when not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numa: Option<Numa>,
+    /// PCIe switches, numbered within the node; unknown when not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switch: Option<Switch>,
     /// Memory that one device reports, MiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_mib: Option<u64>,

@@ -7,6 +7,7 @@ use crate::kind::Kind;
 use crate::profile::{Class, Support};
 use crate::request::{Choice, Link, Name, Path, PrecisionNeed, ShareMode};
 use crate::units::WHOLE_MILLI;
+use crate::work;
 
 /// Asks every kind of the fleet once, so that nodes need not be asked for the same thing again; `None` fits.
 pub fn kinds(inventory: &Inventory, choice: &Choice) -> Vec<Option<Misfit>> {
@@ -27,7 +28,16 @@ pub fn kind_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
         .or_else(|| choice.precisions.iter().find_map(|need| precision_misfit(kind, need)))
         .or_else(|| link_misfit(kind, choice))
         .or_else(|| rate_misfit(kind, choice))
+        .or_else(|| work_misfit(kind, choice))
         .or_else(|| power_misfit(kind, choice))
+}
+
+/// Of compute units each kind needs a count of its own: the others are asked for theirs.
+fn work_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
+    match work::devices(kind, choice.units_milli?) {
+        None => Some(Misfit::of(Code::ComputeTooLow)),
+        Some(devices) => (devices != choice.count).then(|| Misfit::of(Code::NotOffered)),
+    }
 }
 
 /// Without a class and a name any accelerator will do, which a CPU is not.

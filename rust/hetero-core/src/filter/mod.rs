@@ -5,6 +5,7 @@
 mod kind;
 mod place;
 mod request;
+mod tensor;
 
 use std::borrow::Cow;
 
@@ -81,7 +82,7 @@ fn misfit_on_node(kind: &Kind, node: &Node, choice: &Choice) -> Option<Misfit> {
     if let Some(ceiling) = choice.cost_ceiling_milli {
         let price = kind.sku.as_ref().and_then(|sku| node.site.prices_milli.get(sku));
         let whole = u64::from(WHOLE_MILLI);
-        let devices = u64::from(choice.count) * u64::from(kind.share_for(choice)) * kind.part_milli();
+        let devices = u64::from(choice.total()) * u64::from(kind.share_for(choice)) * kind.part_milli();
         let cost = price.map(|milli| milli.saturating_mul(devices).div_ceil(whole * whole));
         if cost.is_none_or(|cost| cost > ceiling) {
             return Some(Misfit::numbers(Code::CostCeiling, cost, ceiling));
@@ -205,6 +206,11 @@ fn short<F: Fn(usize) -> u16>(
         let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
         let usable = |at: usize| (view.free_milli)(at) >= share(at);
         let most = most_devices(&node.kinds, fit, usable);
+        if choice.tensor_ranks.is_some_and(|ranks| ranks > 1)
+            && !node.islands.iter().any(|run| fit[run.kind.at()].is_none())
+        {
+            return Some(Misfit::of(Code::LinkClass));
+        }
         if choice.count > 1 && choice.link.is_some() {
             if !node.islands.iter().any(|run| fit[run.kind.at()].is_none()) {
                 return Some(Misfit::of(Code::LinkClass));
@@ -236,6 +242,9 @@ fn short<F: Fn(usize) -> u16>(
             if together < u64::from(choice.count) {
                 return Some(Misfit::numbers(Code::NumaSplit, Some(together), u64::from(choice.count)));
             }
+        }
+        if let Some(misfit) = tensor::misfit(inventory, node, choice, offered, usable) {
+            return Some(misfit);
         }
     }
     host_short(choice, view.cpu_milli, view.memory_mib)

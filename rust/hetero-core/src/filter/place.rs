@@ -1,4 +1,5 @@
-//! Request against the place of a node: cluster, region, tags and labels. What is not tagged is not so.
+//! Request against the place of a node: cluster, region, tags, labels, and what it is spread over. What is not tagged is
+//! not so.
 
 use crate::codes::Code;
 use crate::filter::Misfit;
@@ -20,5 +21,11 @@ pub fn elsewhere(node: &Node, choice: &Choice) -> Option<Misfit> {
     if !asked.compliance.iter().all(|tag| site.compliance.contains(tag)) {
         return Some(Misfit::of(Code::Compliance));
     }
-    (!asked.data.iter().all(|data| site.data.contains(data))).then(|| Misfit::of(Code::DataLocality))
+    if !asked.data.iter().all(|data| site.data.contains(data)) {
+        return Some(Misfit::of(Code::DataLocality));
+    }
+    let domain = node.domains.of(asked.spread?);
+    let is_taken = domain.is_some_and(|domain| asked.taken.contains(&domain));
+    // The team's steps end; a place of which nothing is known stays so.
+    (domain.is_none() || is_taken).then(|| Misfit { is_passing: is_taken, ..Misfit::of(Code::Spread) })
 }

@@ -1,10 +1,10 @@
-//! A fleet as bytes: for pickling, support and replay.
+//! A fleet as bytes, and back.
 
 use serde::{Deserialize, Serialize};
 
-use super::Fleet;
 use crate::document::FleetDocument;
 use crate::error::{Error, Result};
+use crate::fleet::Fleet;
 use crate::hold::{Hold, HoldId};
 use crate::measured::MeasuredTable;
 use crate::mix::MixDocument;
@@ -15,7 +15,7 @@ use crate::reading::Reading;
 /// Version of the snapshot format.
 const SNAPSHOT_FORMAT: u32 = 1;
 
-/// The whole state.
+/// A fleet as bytes: for pickling, support and replay.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Snapshot {
@@ -41,7 +41,7 @@ struct ReadingSnapshot {
     free_milli: u16,
 }
 
-/// A hold by names, since positions are not part of the format.
+/// A hold on one node by names, since positions are not part of the format. Those of one step follow each other.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HoldSnapshot {
@@ -70,10 +70,11 @@ impl Fleet {
         fleet.set_mix(snapshot.mix)?;
         fleet.set_limits(snapshot.limits);
         fleet.set_measured(snapshot.measured)?;
-        for held in snapshot.holds {
-            let hold =
-                fleet.find_hold(&held).ok_or_else(|| refuse(format!("hold {} names what is not there", held.hold)))?;
-            fleet.take(held.hold, hold, &held.node)?;
+        for held in snapshot.holds.chunk_by(|a, b| a.hold == b.hold) {
+            let id = held[0].hold;
+            let missing = || refuse(format!("hold {id} names what is not there"));
+            let holds = held.iter().map(|held| fleet.find_hold(held).ok_or_else(missing)).collect::<Result<_>>()?;
+            fleet.take(id, holds)?;
         }
         fleet.next_hold = snapshot.next_hold;
         let (readings, free): (Vec<Reading>, Vec<u16>) =
@@ -87,7 +88,8 @@ impl Fleet {
 
     /// The whole state as bytes.
     pub fn to_json(&self) -> String {
-        let holds = self.holds.iter().map(|(&id, hold)| {
+        let each = self.holds.iter().flat_map(|(&id, holds)| holds.iter().map(move |hold| (id, hold)));
+        let holds = each.map(|(id, hold)| {
             let node = self.node(hold.node);
             HoldSnapshot {
                 hold: id,

@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{Inventory, Node, check_name};
 use crate::document::FleetDocument;
+use crate::domain::RACK_LABELS;
 use crate::error::{Error, Result};
 use crate::units::NodeIdx;
-
-/// The label of a host that names its rack.
-const RACK_LABEL: &str = "rack";
 
 /// A rack with a power budget.
 #[derive(Clone, Debug)]
@@ -36,8 +34,8 @@ impl Inventory {
             }
         }
         for ((cluster, name), power_budget_mw) in racks {
-            let is_in =
-                |node: &Node| node.cluster == cluster && node.site.labels.get(RACK_LABEL).is_some_and(|l| l == name);
+            let rack_of = |node: &Node| RACK_LABELS.iter().find_map(|&key| node.site.labels.get(key)).cloned();
+            let is_in = |node: &Node| node.cluster == cluster && rack_of(node).is_some_and(|rack| rack == name);
             let at = self.racks.len();
             let mut nodes = Vec::new();
             for (n, node) in self.nodes.iter_mut().enumerate().filter(|(_, node)| is_in(node)) {

@@ -49,7 +49,6 @@ pub(crate) fn value(lost: f64) -> f64 {
 
 /// What the value comes from.
 pub(crate) fn why(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>) -> String {
-    let lost = lost(fleet, choice, candidate, &Before::of(fleet, candidate.node)).total() as f64;
-    let lost = lost / WORTH_OF_MILLI / 1000.0;
+    let lost = lost(fleet, choice, candidate, &Before::of(fleet, candidate.node)).devices();
     format!("costs the {} mix {lost:.2} devices", fleet.mix().document.source)
 }

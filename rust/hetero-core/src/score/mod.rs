@@ -33,10 +33,23 @@ pub struct Weights {
     pub fragmentation: u32,
     /// Power headroom.
     pub power: u32,
+    /// What a pair of devices loses when it is on one node but across NUMA nodes, thousandths.
+    #[serde(default = "numa_penalty_milli")]
+    pub numa_penalty_milli: u32,
 }
 
 /// Weights of both policies.
-pub const WEIGHTS: Weights = Weights { performance: 50, topology: 25, fragmentation: 15, power: 10 };
+pub const WEIGHTS: Weights = Weights {
+    performance: 50,
+    topology: 25,
+    fragmentation: 15,
+    power: 10,
+    numa_penalty_milli: topology::NUMA_PENALTY_MILLI,
+};
+
+fn numa_penalty_milli() -> u32 {
+    topology::NUMA_PENALTY_MILLI
+}
 
 impl Weights {
     /// Reads the JSON form; all zero would leave nothing to compare.
@@ -46,6 +59,9 @@ impl Weights {
         let all = [weights.performance, weights.topology, weights.fragmentation, weights.power];
         if all.iter().any(|&weight| weight > 1000) || weights.performance + weights.fragmentation + weights.power == 0 {
             return Err(refuse("each is 0 to 1000, and not all but topology may be 0".to_owned()));
+        }
+        if weights.numa_penalty_milli > topology::MOST_NUMA_PENALTY_MILLI {
+            return Err(refuse("numa_penalty_milli is 0 to 500".to_owned()));
         }
         Ok(weights)
     }
@@ -90,13 +106,14 @@ pub(crate) fn values(
     choice: &Choice,
     candidate: Candidate<'_>,
     before: &Before,
-    policy: Policy,
+    question: &Question,
 ) -> Values {
+    let policy = question.policy;
     let headroom = Headroom::of(fleet, candidate);
     let lost = fragmentation::lost(fleet, choice, candidate, before);
     Values {
         performance: performance::value(fleet, choice, candidate, policy),
-        topology: topology::value(fleet, candidate),
+        topology: topology::value(fleet, candidate, question.weights.numa_penalty_milli),
         fragmentation: fragmentation::value(lost.total() as f64),
         power: headroom.value(policy),
         penalty: headroom.penalty(policy),
@@ -105,7 +122,8 @@ pub(crate) fn values(
 }
 
 impl Values {
-    fn weighted(&self, weights: &Weights) -> [(&'static str, f64, u32); 4] {
+    /// Name, value and weight of every term.
+    pub(crate) fn weighted(&self, weights: &Weights) -> [(&'static str, f64, u32); 4] {
         let topology = self.topology.map_or(0, |_| weights.topology);
         [
             ("performance", self.performance, weights.performance),
@@ -134,6 +152,16 @@ impl Values {
 
     /// The terms that apply, for a person to read.
     pub fn terms(&self, fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, question: &Question) -> Vec<Term> {
+        self.terms_with(question, |name| match name {
+            "performance" => performance::why(fleet, choice, candidate, question.policy),
+            "topology" => topology::why(fleet, candidate),
+            "fragmentation" => fragmentation::why(fleet, choice, candidate),
+            _ => Headroom::of(fleet, candidate).why(fleet, candidate),
+        })
+    }
+
+    /// The terms that apply, with what `why` says of each.
+    pub(crate) fn terms_with(&self, question: &Question, why: impl Fn(&str) -> String) -> Vec<Term> {
         let terms = self.weighted(&question.weights);
         let all: u32 = terms.iter().map(|(_, _, weight)| weight).sum();
         let applies = |name: &str| name != "topology" || self.topology.is_some();
@@ -141,12 +169,7 @@ impl Values {
         shown
             .map(|&(name, value, weight)| {
                 let weight = f64::from(weight) * 100.0 / f64::from(all);
-                let why = match name {
-                    "performance" => performance::why(fleet, choice, candidate, question.policy),
-                    "topology" => topology::why(fleet, candidate),
-                    "fragmentation" => fragmentation::why(fleet, choice, candidate),
-                    _ => Headroom::of(fleet, candidate).why(fleet, candidate),
-                };
+                let why = why(name);
                 Term {
                     name: name.to_owned(),
                     value: round(value),
@@ -157,6 +180,11 @@ impl Values {
             })
             .collect()
     }
+}
+
+/// What the power of a candidate's node comes to, in words.
+pub(crate) fn headroom(fleet: &Fleet, candidate: Candidate<'_>) -> String {
+    Headroom::of(fleet, candidate).why(fleet, candidate)
 }
 
 /// What was taken off the sum of a candidate's points.

@@ -149,7 +149,8 @@ fn roofline(profiles: &Profiles, first: &Choice, granted: &Choice, kind: &Kind) 
     ["bf16", "fp16"].iter().find_map(|free| {
         let yardstick = fastest(profiles, first, word(first, free))?;
         let granted_word = if granted.precisions.is_empty() { free } else { kind.computed_precision(granted) };
-        Some(kind.achieved_tflops(granted_word)? * roof_share(granted, kind.nominal_mib) / yardstick)
+        let devices = f64::from(granted.total()) * share_of(granted, kind.nominal_mib);
+        Some(kind.achieved_tflops(granted_word)? * devices / yardstick)
     })
 }
 
@@ -162,7 +163,12 @@ fn fastest(profiles: &Profiles, first: &Choice, word: &str) -> Option<f64> {
     let rates = pairs.filter_map(|(name, sku)| {
         let profile = profiles.get(sku).filter(|profile| !profile.is_opaque)?;
         let part = part(profile, name.partition.as_deref())?;
-        Some(profile.achieved_tflops(word)? * part * roof_share(first, profile.memory_mib))
+        Some(
+            profile.achieved_tflops(word)?
+                * part
+                * devices_of(first, profile, name.partition.as_deref())?
+                * share_of(first, profile.memory_mib),
+        )
     });
     rates.max_by(f64::total_cmp)
 }
@@ -174,6 +180,12 @@ fn part(profile: &Profile, partition: Option<&str>) -> Option<f64> {
     Some(f64::from(cut.compute_milli?) / f64::from(WHOLE_MILLI))
 }
 
-fn roof_share(choice: &Choice, nominal_mib: Option<u64>) -> f64 {
-    f64::from(choice.count) * f64::from(choice.share_of(nominal_mib))
+/// Devices of a model, or partitions of it, that a choice takes: compute units are another number for each.
+fn devices_of(choice: &Choice, profile: &Profile, partition: Option<&str>) -> Option<f64> {
+    let counted = || Some(choice.total());
+    choice.units_milli.map_or_else(counted, |units| profile.devices_for(units, partition)).map(f64::from)
+}
+
+fn share_of(choice: &Choice, nominal_mib: Option<u64>) -> f64 {
+    f64::from(choice.share_of(nominal_mib))
 }

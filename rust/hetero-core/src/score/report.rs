@@ -7,12 +7,10 @@ use serde::{Deserialize, Serialize};
 use crate::affinity::{self, Affinity};
 use crate::codes::Code;
 use crate::decision::{Reason, Term};
-use crate::explain::Scored;
-use crate::filter;
+use crate::explain::{Scored, considered};
 use crate::fleet::Fleet;
-use crate::low_score::sift;
 use crate::place::{Best, Question, largest_that_fits};
-use crate::reason::{gather, refusals};
+use crate::reason::gather;
 use crate::request::{Choice, Request};
 
 /// The best devices of one node for one choice.
@@ -69,10 +67,9 @@ pub fn report(fleet: &Fleet, request: &Request, question: &Question) -> ScoreRep
     let mut ranked: Vec<(usize, Best)> = Vec::new();
     let (mut reasons, mut kinds) = (Vec::new(), Vec::new());
     for (index, choice) in choices.iter().enumerate() {
-        let fit = filter::kinds_of(fleet, request, index, choice);
-        let (good, low) = sift(fleet, request, index, choice, question);
+        let (good, refusals) = considered(fleet, request, index, choice, question);
         ranked.extend(good.into_iter().map(|best| (index, best)));
-        reasons.extend(gather(fleet, index, choice, &refusals(fleet, choice, &fit, &low)));
+        reasons.extend(gather(fleet, index, choice, &refusals));
         kinds.extend(kinds_of(fleet, index, choice, question));
     }
     ranked.sort_by(|(_, a), (_, b)| a.order(b)); // stable: ties keep the order of choices and nodes

@@ -6,6 +6,8 @@ use indexmap::IndexMap;
 
 use crate::mix::TaskClass;
 use crate::units::WHOLE_MILLI;
+use crate::worth::free::Alike;
+use crate::worth::singles::{LANES, Singles};
 use crate::worth::{BALANCED, Free, Scarcity, Worth};
 
 /// Grains that a thousandth of a device is counted in where shares are balanced with CPU.
@@ -20,7 +22,9 @@ type Key<'a> = (u32, bool, &'a [Option<u16>]);
 /// The steps of a mix, ready to be asked what a node is good for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Demand {
+    /// Those that are looked at side by side first, eight by eight.
     shapes: Vec<Shape>,
+    singles: Vec<Singles>,
     /// Per class, its part of all: (weight / share) over their sum. Classes that no device here can serve are left out.
     pub(crate) parts: Vec<f64>,
     /// CPU that comes with each thousandth of a device, thousandths of a core; `None` where no step asks for both.
@@ -34,7 +38,7 @@ struct Shape {
     count: u64,
     is_linked: bool,
     /// Per kind: the share taken of each device.
-    shares: Vec<Option<Share>>,
+    shares: Vec<Option<u16>>,
     /// Number of its first class.
     first: usize,
     /// See [`Demand::part`].
@@ -43,34 +47,16 @@ struct Shape {
     cpu_milli: Vec<u64>,
 }
 
-/// A share of a device, ready to divide by: a product is several times faster, and this is the hottest place of all.
-#[derive(Clone, Copy, Debug)]
-struct Share {
-    milli: u16,
-    /// 2^32 / share, rounded up: exact for all that a device has.
-    reciprocal: u64,
-}
-
-impl Share {
-    fn new(milli: u16) -> Self {
-        Self { milli, reciprocal: (1 << 32) / u64::from(milli) + 1 }
-    }
-
-    /// How many are in so much.
-    fn times_in(self, milli: u16) -> u64 {
-        (u64::from(milli) * self.reciprocal) >> 32
-    }
-}
-
 /// What steps of one shape find on a node, whatever their CPU.
-struct Room {
-    usable_milli: u64,
+#[derive(Clone, Copy, Default)]
+pub(super) struct Room {
+    pub(super) usable_milli: u64,
     /// Steps that fit.
-    slots: u64,
+    pub(super) slots: u64,
     /// What they take together.
-    filled_milli: u64,
+    pub(super) filled_milli: u64,
     /// The most that one takes.
-    unit_milli: u64,
+    pub(super) unit_milli: u64,
 }
 
 impl Demand {
@@ -97,33 +83,31 @@ impl Demand {
             this.parts.extend(by_cpu.into_values().map(|weight| weight as f64 / all as f64));
             let part = part(count, taken);
             this.part_of_class.resize(this.parts.len(), part);
-            let shares = taken.iter().map(|share| share.map(Share::new)).collect();
-            this.shapes.push(Shape { count: u64::from(count), is_linked, shares, first, part, cpu_milli });
+            let count = u64::from(count);
+            this.shapes.push(Shape { count, is_linked, shares: taken.to_vec(), first, part, cpu_milli });
         }
+        this.shapes.sort_by_key(|shape| shape.count > 1); // stable
+        let singles = this.shapes.iter().take_while(|shape| shape.count == 1).map(|shape| shape.shares.as_slice());
+        this.singles = singles.collect::<Vec<_>>().chunks(LANES).map(Singles::new).collect();
         this.cpu_per_milli = (cpu > 0 && devices > 0).then(|| cpu as f64 / devices as f64);
         this
     }
 
     /// Calls `each` with every class of which a step fits on a node: its number, what is usable, what is fillable.
     pub(crate) fn for_each_class(&self, free: &Free, mut each: impl FnMut(usize, u64, u64)) {
-        for shape in &self.shapes {
-            let room = shape.room(free);
+        self.for_each_room(free, |shape, room| {
             let reach = shape.reach(free, &room);
             for class in 0..reach.some {
                 each(shape.first + class, room.usable_milli, shape.fillable(class, free, &room, reach));
             }
-        }
+        });
     }
 
     /// The worth of a node, part by part.
     pub(crate) fn worth(&self, free: &Free, scarcity: &Scarcity) -> Worth {
         let mut worth = Worth::default();
         worth.0[BALANCED] = scarcity.balanced_factor() * self.balanced(free);
-        for shape in &self.shapes {
-            let room = shape.room(free);
-            if room.slots == 0 {
-                continue;
-            }
+        self.for_each_room(free, |shape, room| {
             let reach = shape.reach(free, &room);
             let running = scarcity.running(shape.first..shape.first + shape.cpu_milli.len());
             let mut fillable = (running[reach.all].1 - running[0].1) * room.filled_milli;
@@ -132,8 +116,28 @@ impl Demand {
             }
             worth.0[shape.part] += (running[reach.some].0 - running[0].0) * room.usable_milli;
             worth.0[shape.part + 1] += fillable;
-        }
+        });
         worth
+    }
+
+    /// Calls `each` with every shape of which a step fits on a node.
+    fn for_each_room(&self, free: &Free, mut each: impl FnMut(&Shape, Room)) {
+        let mut rest = self.shapes.as_slice();
+        for singles in &self.singles {
+            let (shapes, others) = rest.split_at(singles.len);
+            for (shape, room) in shapes.iter().zip(singles.rooms(free.runs(false))) {
+                if room.slots > 0 {
+                    each(shape, room);
+                }
+            }
+            rest = others;
+        }
+        for shape in rest {
+            let room = shape.room(free.runs(shape.is_linked));
+            if room.slots > 0 {
+                each(shape, room);
+            }
+        }
     }
 
     /// The part that the worth of what a class can use counts in; that of what it can fill is the next.
@@ -175,26 +179,23 @@ fn part(count: u32, shares: &[Option<u16>]) -> usize {
 }
 
 impl Shape {
-    fn room(&self, free: &Free) -> Room {
-        let mut room = Room { usable_milli: 0, slots: 0, filled_milli: 0, unit_milli: 0 };
-        let mut rest = free.runs(self.is_linked);
+    /// Of steps of several devices.
+    fn room(&self, runs: &[Alike]) -> Room {
+        let mut room = Room::default();
+        let mut rest = runs;
         while let Some(first) = rest.first() {
             let end = rest.iter().take_while(|alike| alike.run == first.run).count();
             let (run, others) = rest.split_at(end);
             rest = others;
             let Some(share) = self.shares[first.kind.at()] else { continue };
-            let (mut count, mut usable_milli, mut slots) = (0, 0, 0);
-            for alike in run.iter().filter(|alike| alike.milli >= share.milli) {
-                let devices = u64::from(alike.count);
-                count += devices;
-                usable_milli += devices * u64::from(alike.milli);
-                slots += devices * share.times_in(alike.milli);
+            let (mut count, mut usable_milli) = (0, 0);
+            for alike in run.iter().filter(|alike| alike.milli >= share) {
+                count += u64::from(alike.count);
+                usable_milli += u64::from(alike.count) * u64::from(alike.milli);
             }
-            if self.count > 1 {
-                slots = count / self.count;
-            }
+            let slots = count / self.count;
             if slots > 0 {
-                let unit_milli = self.count * u64::from(share.milli);
+                let unit_milli = self.count * u64::from(share);
                 room.usable_milli += usable_milli;
                 room.slots += slots;
                 room.filled_milli += slots * unit_milli;
@@ -205,9 +206,6 @@ impl Shape {
     }
 
     fn reach(&self, free: &Free, room: &Room) -> Reach {
-        if room.slots == 0 {
-            return Reach { some: 0, all: 0 };
-        }
         let every = self.cpu_milli.len();
         let of = |steps: u64, have| self.cpu_milli.partition_point(|&cpu_milli| steps * cpu_milli <= have);
         free.cpu_milli

@@ -23,6 +23,9 @@
 mod demand;
 mod free;
 mod scarcity;
+mod singles;
+
+use crate::units::WHOLE_MILLI;
 
 pub(crate) use demand::Demand;
 pub(crate) use free::Free;
@@ -44,6 +47,16 @@ impl Worth {
     /// All parts.
     pub(crate) fn total(&self) -> u64 {
         self.0.iter().sum()
+    }
+
+    /// In devices that all of the mix could use.
+    pub(crate) fn devices(&self) -> f64 {
+        self.total() as f64 / WORTH_OF_MILLI / f64::from(WHOLE_MILLI)
+    }
+
+    /// Both.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|part| self.0[part] + other.0[part]))
     }
 
     /// Of each part the lesser.

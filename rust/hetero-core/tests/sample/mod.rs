@@ -56,14 +56,16 @@ pub(crate) fn request(choices: &[Value]) -> Request {
     Request::from_json(text.as_bytes()).expect("valid")
 }
 
-/// Nodes of 0 to 8 devices of one kind, some of them busy; some nodes are cordoned, some say their NUMA and CPU.
+/// Nodes of 0 to 8 devices of one kind, some of them busy; some nodes are cordoned, some say their NUMA and CPU, or their
+/// rack and zone.
 pub(crate) fn any_nodes() -> impl Strategy<Value = Vec<Value>> {
     let sku = prop::sample::select(vec!["Big", "Mid", "Small"]);
     let used_quarters = prop::collection::vec(0u16..=4, 0..=8);
     let is_cordoned = prop::bool::weighted(0.1);
     let cpu_milli = prop::option::of(0u64..=64_000);
     let power_budget_mw = prop::option::of(0u64..=800_000);
-    let node = (sku, used_quarters, any::<bool>(), is_cordoned, cpu_milli, power_budget_mw).prop_map(node);
+    let labels = prop::sample::select(vec![json!({}), json!({"rack": "r1"}), json!({"rack": "r2", "zone": "z"})]);
+    let node = (sku, used_quarters, any::<bool>(), is_cordoned, cpu_milli, power_budget_mw, labels).prop_map(node);
     prop::collection::vec(node, 1..6).prop_map(|mut nodes| {
         for (i, node) in nodes.iter_mut().enumerate() {
             node["name"] = json!(format!("n{i}"));
@@ -72,11 +74,12 @@ pub(crate) fn any_nodes() -> impl Strategy<Value = Vec<Value>> {
     })
 }
 
-type Drawn<'a> = (&'a str, Vec<u16>, bool, bool, Option<u64>, Option<u64>);
+type Drawn<'a> = (&'a str, Vec<u16>, bool, bool, Option<u64>, Option<u64>, Value);
 
-fn node((sku, used_quarters, says_numa, is_cordoned, cpu_milli, power_budget_mw): Drawn<'_>) -> Value {
+fn node((sku, used_quarters, says_numa, is_cordoned, cpu_milli, power_budget_mw, labels): Drawn<'_>) -> Value {
     let state = if is_cordoned { "cordoned" } else { "active" };
-    let mut node = json!({"state": state, "cpu_milli": cpu_milli, "power_budget_mw": power_budget_mw});
+    let mut node =
+        json!({"labels": labels, "state": state, "cpu_milli": cpu_milli, "power_budget_mw": power_budget_mw});
     if !used_quarters.is_empty() {
         let numa: Vec<Option<usize>> = (0..used_quarters.len()).map(|id| says_numa.then_some(id / 4)).collect();
         node["devices"] = json!([{"sku": sku, "count": numa.len(), "numa": numa}]);
@@ -87,12 +90,19 @@ fn node((sku, used_quarters, says_numa, is_cordoned, cpu_milli, power_budget_mw)
     node
 }
 
-/// Requests of one or two choices.
+/// Requests of one or two choices; some may lie on several nodes.
 pub(crate) fn any_request() -> impl Strategy<Value = Request> {
     let skus = prop::sample::select(vec![vec![], vec!["Big"], vec!["Mid"], vec!["Big", "Small"]]);
-    let one = (skus, 1u32..=8, prop::sample::select(vec![250u16, 500, 1000]), any::<bool>()).prop_map(
-        |(skus, count, share, has_link)| {
-            if share < 1000 { choice(&skus, 1, share, false) } else { choice(&skus, count, 1000, has_link) }
+    let nodes = prop::sample::select(vec![None, None, Some((2u32, 2u32)), Some((1, 3)), Some((3, 3))]);
+    let one = (skus, 1u32..=8, prop::sample::select(vec![250u16, 500, 1000]), any::<bool>(), nodes).prop_map(
+        |(skus, count, share, has_link, nodes)| {
+            if share < 1000 {
+                return choice(&skus, 1, share, false);
+            }
+            let most = nodes.map_or(1, |(_, most)| most);
+            let mut choice = choice(&skus, count.next_multiple_of(most), 1000, has_link);
+            choice["nodes"] = json!(nodes);
+            choice
         },
     );
     prop::collection::vec(one, 1..=2).prop_map(|choices| request(&choices))

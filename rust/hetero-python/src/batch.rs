@@ -1,0 +1,40 @@
+//! Plans of many steps.
+
+use std::time::Instant;
+
+use hetero_core::{Decision, Fleet};
+use hetero_plan::Watch;
+use hetero_plan::batch::{Batch, BatchQuestion, Control, Settings, place_all, replay};
+use serde::Deserialize;
+
+use crate::fleet::json;
+
+/// A task list as Python hands it over; requests come beside it.
+pub(crate) fn tasks(text: &[u8]) -> hetero_core::Result<Vec<hetero_plan::batch::Task>> {
+    read(text, "tasks")
+}
+
+fn read<'a, T: Deserialize<'a>>(text: &'a [u8], what: &str) -> hetero_core::Result<T> {
+    serde_json::from_slice(text).map_err(|e| hetero_core::Error::InvalidRequest { message: format!("{what}: {e}") })
+}
+
+/// The decision of every task, and the report.
+pub(crate) fn plan(
+    fleet: &Fleet,
+    batch: &Batch,
+    settings: &[u8],
+    watch: &Watch,
+) -> hetero_core::Result<(Vec<Decision>, String)> {
+    let start = Instant::now();
+    let control = Control { now: &|| start.elapsed(), watch };
+    let plan = place_all(fleet, batch, &Settings::from_json(settings)?, &control)?;
+    Ok((plan.decisions(fleet, batch)?, json(&plan)))
+}
+
+/// All tasks of a trace, known at once.
+pub(crate) fn simulate(fleet: &Fleet, trace: &[u8], question: &[u8], watch: &Watch) -> hetero_core::Result<String> {
+    let start = Instant::now();
+    let control = Control { now: &|| start.elapsed(), watch };
+    let question: BatchQuestion = read(question, "batch")?;
+    replay(fleet, &hetero_plan::Trace::from_json(trace)?, &question, &control).map(|report| json(&report))
+}

@@ -1,0 +1,152 @@
+"""Steps over several nodes: every set of nodes of one cluster and one model is compared."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations
+from typing import NamedTuple
+
+from tests.reference.device_fit import Misfit
+from tests.reference.filtering import misfit_of_node
+from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, booked, total
+from tests.reference.scoring import WEIGHTS, Question, pair, sets, terms, with_verdicts
+from tests.reference.worth import Worth
+
+_RACK_PAIR, _ZONE_PAIR, _CLUSTER_PAIR = Fraction(25, 100), Fraction(15, 100), Fraction(5, 100)
+_NANO = 10**9
+
+
+class Part(NamedTuple):
+    """What one node gives; the least is the best but for where it is."""
+
+    minus_points: int
+    idle: int
+    cluster: str
+    name: str
+    ids: tuple[int, ...]
+    node: Node
+    devices: tuple[Device, ...]
+    values: dict[str, Fraction]
+    penalty: int
+
+    @property
+    def rank(self) -> tuple[int, int, str, str, tuple[int, ...]]:
+        """What parts are compared by."""
+        return self.minus_points, self.idle, self.cluster, self.name, self.ids
+
+
+class Gang(NamedTuple):
+    """What all nodes give, in the order of their names."""
+
+    parts: tuple[tuple[Node, tuple[Device, ...]], ...]
+    score: Fraction
+
+
+def best_gang(fleet: Fleet, asked: JSON, question: Question) -> Gang | None:
+    """The set with most pairs of nodes in one zone, then in one rack, then of the highest score."""
+    nodes = asked["peers"] + 1
+    found = [
+        (_rank(chosen), chosen)
+        for parts in _of_each_model(fleet, asked, question)
+        for chosen in combinations(_apart(parts, asked), nodes)
+        if len({part.cluster for part in chosen}) == 1
+    ]
+    if not found:
+        return None
+    _, chosen = min(found, key=lambda ranked: ranked[0])
+    return Gang(tuple((part.node, part.devices) for part in chosen), _score(chosen))
+
+
+def too_few(fleet: Fleet, asked: JSON, question: Question) -> Misfit:
+    """How many nodes could give their part together, and whether it is only that they are not apart."""
+    nodes, models = asked["peers"] + 1, list(_of_each_model(fleet, asked, question))
+    together = max((_largest(parts) for parts in models), default=0)
+    apart = max((_largest(_apart(parts, asked)) for parts in models), default=0)
+    return Misfit("SPREAD" if together >= nodes else "NODES_SHORT", apart, nodes)
+
+
+def _largest(parts: Sequence[Part]) -> int:
+    clusters = [part.cluster for part in parts]
+    return max((clusters.count(cluster) for cluster in clusters), default=0)
+
+
+def _of_each_model(fleet: Fleet, asked: JSON, question: Question) -> Iterator[list[Part]]:
+    """The best part of each node, model by model, in the order of the nodes."""
+    choice, worth = with_verdicts(fleet, asked, question), Worth(fleet, question.mix)
+    by_model: dict[object, dict[tuple[str, str], list[Part]]] = defaultdict(lambda: defaultdict(list))
+    for node in fleet.nodes:
+        for model in {_model(device) for device in node.devices}:
+            only = node_of_model(node, model)
+            if misfit_of_node(only, choice) is None:
+                parts = [_part(node, chosen, choice, worth, question) for chosen in sets(only, choice)]
+                by_model[model][node.cluster, node.name] += parts
+    for of_nodes in by_model.values():
+        yield [min(of_nodes[name], key=lambda part: part.rank) for name in sorted(of_nodes)]
+
+
+def _model(device: Device) -> tuple[object, ...]:
+    """Devices of a gang may differ in the memory that they report and in how shares are handed out, in nothing else."""
+    return device.kind[:-3]
+
+
+def node_of_model(node: Node, model: object) -> Node:
+    """The node as if it had devices of one model only."""
+    fields = {name: getattr(node, name) for name in node.__dataclass_fields__}
+    return Node(**fields | {"devices": [device for device in node.devices if _model(device) == model]})
+
+
+def _part(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, question: Question) -> Part:
+    values, penalty = terms(node, chosen, choice, worth, question.policy)
+    count, of_all, nodes = len(chosen), total(choice), choice["peers"] + 1
+    inside = values.get("topology", Fraction(0)) * (count * (count - 1) // 2) / (of_all * (of_all - 1) // 2)
+    points = sum((values[term] * WEIGHTS[term] / nodes for term in values if term != "topology"), Fraction(0))
+    points = (points + inside * WEIGHTS["topology"]) * 100 / sum(WEIGHTS.values()) - Fraction(penalty, nodes)
+    idle = sum(device.free for device in node.devices) - sum(booked(choice, d) for d in chosen)
+    ids = tuple(sorted(device.id for device in chosen))
+    return Part(-round(points * _NANO), idle, node.cluster, node.name, ids, node, chosen, values, penalty)
+
+
+def _apart(parts: list[Part], asked: JSON) -> list[Part]:
+    """Of each domain that the step is spread over only the best part."""
+    spread = asked.get("place", {}).get("spread")
+    if not spread:
+        return parts
+    best: dict[object, Part] = {}
+    for part in sorted(parts, key=lambda part: part.rank):
+        best.setdefault(part.node.domain(spread), part)
+    return [part for part in parts if part in best.values()]
+
+
+def _rank(chosen: Sequence[Part]) -> tuple[object, ...]:
+    pairs = list(combinations(chosen, 2))
+    in_zone = sum(a.node.zone() == b.node.zone() for a, b in pairs)
+    in_rack = sum(_is_one_rack(a.node, b.node) for a, b in pairs)
+    points, idle = sum(part.minus_points for part in chosen), sum(part.idle for part in chosen)
+    return -in_zone, -in_rack, points, idle, [part[2:4] for part in chosen], [part.ids for part in chosen]
+
+
+def _is_one_rack(a: Node, b: Node) -> bool:
+    return a.domain("rack") is not None and a.domain("rack") == b.domain("rack")
+
+
+def _score(chosen: Sequence[Part]) -> Fraction:
+    """Means over the nodes; topology over all pairs of devices."""
+    values = {
+        term: sum((part.values[term] for part in chosen), Fraction(0)) / len(chosen)
+        for term in WEIGHTS
+        if term != "topology"
+    }
+    devices = [(part.node, device) for part in chosen for device in part.devices]
+    near = [
+        pair(a, b) if here is there else _between(here, there) for (here, a), (there, b) in combinations(devices, 2)
+    ]
+    values["topology"] = sum(near, Fraction(0)) / len(near)
+    points = sum((values[term] * WEIGHTS[term] for term in values), Fraction(0)) * 100 / sum(WEIGHTS.values())
+    penalty = sum((Fraction(part.penalty) for part in chosen), Fraction(0)) / len(chosen)
+    return min(max(points - penalty, Fraction(0)), Fraction(WHOLE, 10))
+
+
+def _between(a: Node, b: Node) -> Fraction:
+    if _is_one_rack(a, b):
+        return _RACK_PAIR
+    return _ZONE_PAIR if a.zone() == b.zone() else _CLUSTER_PAIR
