@@ -177,6 +177,9 @@ pub struct Placement {
     pub granted: Option<Granted>,
     /// Precision granted: the first one that the choice asks.
     pub precision: Option<String>,
+    /// Precision that the step is to be quantized to; `None` where it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantize: Option<String>,
     /// CPU granted, thousandths of a core; 0 where none was asked.
     pub cpu_milli: u64,
     /// Host memory granted; 0 where none was asked.

@@ -315,7 +315,6 @@ pub(crate) fn placement(
     reasons: Vec<Reason>,
 ) -> Placement {
     let node = fleet.node(best.node);
-    let (ratio_of_first, source) = (Some(1.0), "first choice".to_owned());
     Placement {
         verdict: if index == 0 { Verdict::Placed } else { Verdict::Degraded },
         requirement: request.requirement.clone(),
@@ -330,13 +329,14 @@ pub(crate) fn placement(
         devices: grants(fleet, choice, best),
         granted: granted(fleet, choice, best),
         precision: choice.precisions.first().map(|need| need.word.clone()),
+        quantize: choice.quantize.clone(),
         cpu_milli: choice.cpu_milli,
         memory_mib: choice.host_memory_mib,
         share_memory_mib: choice.share_memory_mib.filter(|_| choice.is_share()),
         team: request.team.clone(),
         reasons,
         performance: match index {
-            0 => Performance { ratio: ratio_of_first, source },
+            0 => Performance { ratio: Some(1.0), source: "first choice".to_owned() },
             _ => performance::relative(fleet, &request.choices[0], choice, best.candidate()),
         },
         mix: fleet.mix().document.source.clone(),
