@@ -221,6 +221,9 @@ class Placement(Decision):
     def memory_mib(self) -> int | None:
         """Memory granted on each device, MiB; None for CPU only, or unknown."""
     @property
+    def quantize(self) -> str | None:
+        """Precision that the step is to be quantized to; None where it is not."""
+    @property
     def precision(self) -> str | None:
         """Precision granted; None where none was asked."""
 

@@ -92,6 +92,13 @@ class Parallel(Frozen):
     tp: Count = 1
     pp: Count = 1
     dp: Count = 1
+    least_tp: Count | None = Field(default=None, description="Tensor parallel groups may be narrower, down to this.")
+
+    @model_validator(mode="after")
+    def _narrows(self) -> Self:
+        if self.least_tp is not None and self.least_tp >= self.tp:
+            raise ValueError(f"least_tp {self.least_tp} is not below tp {self.tp}; lower it, or leave it out")
+        return self
 
     @property
     def devices(self) -> int:

@@ -297,8 +297,8 @@ def _resource(key: str, value: object) -> Fields:
 
 def _product(parallel: Mapping[str, object]) -> int:
     product = 1
-    for ranks in parallel.values():
-        product *= ranks if isinstance(ranks, int) and ranks > 0 else 1
+    for key, ranks in parallel.items():
+        product *= ranks if key != "least_tp" and isinstance(ranks, int) and ranks > 0 else 1
     return product
 
 

@@ -10,6 +10,7 @@ from hetero_ops.gap.choice import Choice, ModelName
 from hetero_ops.gap.meaning import models_meant, partition_meant, profiles_meant, unknown_name
 from hetero_ops.gap.profile import Profile
 from hetero_ops.gap.requirement import Requirement
+from hetero_ops.gap.rung import rungs
 from hetero_ops.gap.shorthand import WHOLE_DEVICE_MILLI
 from hetero_ops.gap.unit import REFERENCE_SKU
 from hetero_ops.gap.value import format_range
@@ -68,12 +69,14 @@ def compile_request(requirement: Requirement, catalog: Catalog, foreign_models: 
         InvalidRequirement: a name is in neither, or a word does not apply to its choice.
     """
     compiled = []
-    for choice in requirement.choices:
+    for rung in rungs(requirement):
+        choice = rung.choice
         _refuse_spread_from_nobody(choice, requirement.team)
         core = compile_choice(choice, catalog, foreign_models)
         core |= _of_footprint(requirement, choice)
         core["rejects_unknown_performance"] = requirement.degrade.on_unknown_perf == "reject"
         core |= _stated({"workload": requirement.workload})
+        core["label"] = rung.label
         compiled.append(core)
     request = {"requirement": str(requirement), "choices": compiled, "team": requirement.team}
     return json.dumps(request).encode()
@@ -129,6 +132,7 @@ def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[st
                 "one_numa_node": choice.numa == "require",
                 "power_ceiling_mw": None if choice.may_cap_power else choice.power_ceiling_mw,
                 "may_cap_power": choice.may_cap_power,
+                "quantize": choice.quantize,
                 "toolkit": choice.toolkit,
                 "may_translate": choice.may_translate,
                 "cost_ceiling_milli": choice.cost_ceiling_milli,

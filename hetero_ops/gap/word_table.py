@@ -102,7 +102,7 @@ WORDS: tuple[Word, ...] = (
     ),
     Word(
         "min_precision", "=", "least_precision", "least precision", value.one_of(PRECISIONS), str,
-        "min_precision=int8", "least acceptable precision when the step degrades", is_for_host=True,
+        "min_precision=int8", "least precision that the step may be quantized to",
     ),
     Word(
         "share", "=", "share_mode", "sharing mode", value.one_of(SHARE_MODES), str,
@@ -142,7 +142,7 @@ WORDS: tuple[Word, ...] = (
     ),
     Word(
         "batch", "=", "batch", "batch word", value.one_of(BATCH_WORDS), str,
-        "batch=scale", "whether the batch may shrink with the count", is_for_host=True,
+        "batch=scale", "scale: fewer devices will do, with a smaller batch",
     ),
     Word(
         "impact", "=", "impact_milli", "impact", value.percent_milli, value.format_percent,

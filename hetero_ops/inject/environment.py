@@ -52,7 +52,7 @@ def environment(placement: Placement, node: str | None = None) -> StepEnvironmen
         "HETERO_OPS_COUNT": str(len(devices)),
         "HETERO_OPS_MEMORY_MIB": "" if placement.memory_mib is None else str(placement.memory_mib),
         "HETERO_OPS_PRECISION": placement.precision or "",
-        "HETERO_OPS_QUANTIZE": "",
+        "HETERO_OPS_QUANTIZE": placement.quantize or "",
         "HETERO_OPS_DEGRADED": "1" if placement.verdict == "degraded" else "0",
         "HETERO_OPS_NODE": here,
         **_ranks(placement, here),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from tests.reference import power
 from tests.reference.device_fit import CODES, Misfit, misfit_of_device, part_milli
-from tests.reference.model import JSON, WHOLE, Device, Node, share_of, total
+from tests.reference.model import JSON, WHOLE, Device, Node, booked, room, total
 
 _CLOSED = {"burn-in": "BURN_IN", "quarantined": "UNHEALTHY"}
 
@@ -22,7 +22,7 @@ def _price(node: Node, device: Device, choice: JSON) -> Misfit | None:
     ceiling, price = choice.get("cost_ceiling_milli"), node.prices_milli.get(device.sku or "")
     if not ceiling:
         return None
-    milli = total(choice) * share_of(choice, device.nominal_mib) * part_milli(device)
+    milli = total(choice) * booked(choice, device) * part_milli(device)
     cost = None if price is None else -(-price * milli // WHOLE**2)
     return Misfit("COST_CEILING", cost, ceiling) if cost is None or cost > ceiling else None
 
@@ -87,11 +87,14 @@ def _misfit_in_place(node: Node, choice: JSON) -> tuple[Misfit, bool] | None:
     if node.state != "active":
         return Misfit(_CLOSED.get(node.state, "CORDONED")), False
     cpu, memory = node.free_cpu_milli, node.free_memory_mib
-    misfit = _shortage(fitting, lambda d: d.free, cpu, memory, choice)
+    misfit = _shortage(fitting, lambda d: room(choice, d), cpu, memory, choice)
     if misfit is None:
         return None
-    if _shortage(fitting, lambda d: d.free if d.is_healthy else WHOLE, cpu, memory, choice) is None:
+    if _shortage(fitting, lambda d: room(choice, d) if d.is_healthy else WHOLE, cpu, memory, choice) is None:
         misfit = Misfit("UNHEALTHY", misfit.have, misfit.want)
+    is_share = choice["share_milli"] < WHOLE or choice.get("share_memory_mib") is not None
+    if misfit.code == "COUNT_SHORT" and is_share and any(d.free >= booked(choice, d) for d in fitting):
+        misfit = Misfit("MEMORY_NOT_FREE")
     return misfit, False
 
 
@@ -124,7 +127,7 @@ def _nearness(misfit: Misfit) -> tuple[int, float, float]:
 def _shortage(
     fitting: list[Device], free: Callable[[Device], int], cpu: int | None, memory: int | None, choice: JSON
 ) -> Misfit | None:
-    usable = [device for device in fitting if free(device) >= share_of(choice, device.nominal_mib)]
+    usable = [device for device in fitting if free(device) >= booked(choice, device)]
     count, is_linked = choice["count"], bool(choice["link"]) and choice["count"] > 1
     most = _largest(device.kind for device in usable)
     has_islands = any(device.island is not None for device in fitting)

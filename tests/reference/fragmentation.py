@@ -8,7 +8,7 @@ from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.compile import compile_choice
 from hetero_ops.gap.requirement import Requirement
 from tests.reference.filtering import misfit_of_device
-from tests.reference.model import JSON, Device, Fleet, Node, share_of
+from tests.reference.model import JSON, Device, Fleet, Node, booked
 
 Mix = list[tuple[JSON, int]]
 
@@ -73,7 +73,7 @@ def sets_of(node: Node, free: Mapping[int, int], choice: JSON) -> list[list[Devi
     by_island = bool(choice["link"]) and choice["count"] > 1
     sets: dict[object, list[Device]] = {}
     for device in node.devices:
-        is_large_enough = free[device.id] >= share_of(choice, device.nominal_mib)
+        is_large_enough = free[device.id] >= booked(choice, device)
         if is_large_enough and not (by_island and device.island is None) and misfit_of_device(device, choice) is None:
             sets.setdefault((device.kind, device.island if by_island else None), []).append(device)
     return list(sets.values())

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tests.reference import power
 from tests.reference.device_fit import Misfit
 from tests.reference.filtering import misfit_of_node
-from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, share_of, total
+from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, booked, total
 from tests.reference.scoring import WEIGHTS, Question, pair, sets, terms, with_verdicts
 from tests.reference.worth import Worth
 
@@ -96,8 +96,8 @@ def _fed(parts: list[Part], choice: JSON) -> list[Part]:
 
 
 def _model(device: Device) -> tuple[object, ...]:
-    """Devices of a gang may differ in the memory that they report, and in nothing else."""
-    return device.kind[:-1]
+    """Devices of a gang may differ in the memory that they report and in how shares are handed out, in nothing else."""
+    return device.kind[:-3]
 
 
 def _of_model(fleet: Fleet, choice: JSON, model: object) -> JSON:
@@ -112,7 +112,7 @@ def _part(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, qu
     inside = values.get("topology", Fraction(0)) * (count * (count - 1) // 2) / (of_all * (of_all - 1) // 2)
     points = sum((values[term] * WEIGHTS[term] / nodes for term in values if term != "topology"), Fraction(0))
     points = (points + inside * WEIGHTS["topology"]) * 100 / sum(WEIGHTS.values()) - Fraction(penalty, nodes)
-    idle = sum(device.free for device in node.devices) - sum(share_of(choice, d.nominal_mib) for d in chosen)
+    idle = sum(device.free for device in node.devices) - sum(booked(choice, d) for d in chosen)
     ids = tuple(sorted(device.id for device in chosen))
     return Part(-round(points * _NANO), idle, node.cluster, node.name, ids, node, chosen, values, penalty)
 

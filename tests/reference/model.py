@@ -34,6 +34,10 @@ class Device:
     card: str | None = None
     free: int = WHOLE
     is_virtual: bool = False
+    oversubscribe: int = WHOLE
+    guard: int | None = None
+    asked: list[tuple[int, int]] = field(default_factory=list)
+    is_full: bool = False
     read_mw: int | None = None
     free_when_read: int | None = None
 
@@ -41,7 +45,8 @@ class Device:
     def kind(self) -> tuple[object, ...]:
         """Devices of one kind are one model, one partition and one memory size."""
         what = (self.sku, self.vendor, self.model, self.accelerator_class)
-        return (*what, self.partition, self.is_virtual, self.nominal_mib, self.usable_mib)
+        pooled = (self.usable_mib, self.oversubscribe, self.guard)
+        return (*what, self.partition, self.is_virtual, self.nominal_mib, *pooled)
 
 
 @dataclass
@@ -155,6 +160,36 @@ def share_of(choice: JSON, nominal_mib: int | None) -> int:
     if wanted is None:
         return int(choice["share_milli"])
     return min(max(-(-wanted * WHOLE // nominal_mib), 1), WHOLE) if nominal_mib else WHOLE
+
+
+def booked(choice: JSON, device: Device) -> int:
+    """The share of a device that a choice books: less where compute is oversubscribed, but enough for its memory."""
+    asked = share_of(choice, device.nominal_mib)
+    if asked == WHOLE or choice.get("share_memory_mib") is not None or device.oversubscribe == WHOLE:
+        return asked
+    part = -(-asked * WHOLE // device.oversubscribe)
+    if device.oversubscribe % asked == 0:  # so many equal shares fit, and no more
+        equal = device.oversubscribe // asked
+        part = min(part, max(WHOLE // equal, WHOLE // (equal + 1) + 1))
+    for_memory = 0
+    if choice["memory_floor_mib"] is not None and device.nominal_mib:
+        for_memory = -(-choice["memory_floor_mib"] * WHOLE // device.nominal_mib)
+    return min(max(part, for_memory, 1), asked)
+
+
+def room(choice: JSON, device: Device) -> int:
+    """What is free of a device as far as a choice can use it: nothing where memory is short for a share."""
+    share, wanted, usable = booked(choice, device), choice.get("share_memory_mib"), device.usable_mib
+    if share == WHOLE:
+        return device.free
+    if device.is_full:
+        return 0
+    if usable is None or (wanted is None and not device.asked):
+        return device.free
+    fractions = max(WHOLE - device.free - sum(milli for _, milli in device.asked), 0)
+    in_use = Fraction(fractions * usable, WHOLE) + sum(mib for mib, _ in device.asked)
+    more = Fraction(share * usable, WHOLE) if wanted is None else Fraction(min(wanted, usable))
+    return device.free if in_use + more <= usable else 0
 
 
 def nominal_size(usable_mib: int, catalog: Catalog) -> int:

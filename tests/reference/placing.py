@@ -8,7 +8,7 @@ from tests.reference.device_fit import CODES, Misfit, devices_for, misfit_of_dev
 from tests.reference.filtering import misfit_of_node
 from tests.reference.fragmentation import Mix
 from tests.reference.gang import best_gang, too_few
-from tests.reference.model import JSON, Answer, Fleet, Reason, TeamUse, share_of
+from tests.reference.model import JSON, WHOLE, Answer, Fleet, Reason, TeamUse, booked
 from tests.reference.scoring import Question, emptied, ranked, with_verdicts
 
 Name = tuple[str, str]
@@ -188,8 +188,10 @@ def take(fleet: Fleet, answer: Answer, choice: JSON, team: str | None = None) ->
         node = next(node for node in fleet.nodes if (node.cluster, node.name) == (cluster, of_node))
         fleet.team_nodes += [] if team is None else [(team, node)]
         for device in (device for device in node.devices if device.id in ids):
-            share = share_of(choice, device.nominal_mib)
+            share = booked(choice, device)
             device.free -= share
+            if choice.get("share_memory_mib") is not None and share < WHOLE:
+                device.asked.append((min(choice["share_memory_mib"], device.usable_mib or 0), share))
             if team is not None:
                 fleet.team_uses.append(TeamUse(team, device, share))
         if node.free_cpu_milli is not None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from tests.reference.device_fit import Misfit
-from tests.reference.model import JSON, WHOLE, Device, Node, share_of
+from tests.reference.model import JSON, WHOLE, Device, Node, booked, room
 
 _EASY = Fraction(8, 10)
 
@@ -29,12 +29,12 @@ def misfit_alone(node: Node, device: Device, choice: JSON) -> Misfit | None:
 
 def misfit_now(node: Node, device: Device, choice: JSON) -> Misfit | None:
     """Why devices of this kind would be too much beside what is drawn now."""
-    tdp, share = _tdp(device), share_of(choice, device.nominal_mib)
+    tdp, share = _tdp(device), booked(choice, device)
     if choice.get("may_cap_power") or tdp is None:
         return None
     added: int | None = tdp * choice["count"]
     if share < WHOLE:
-        usable = [d for d in node.devices if d.kind == device.kind and d.free >= share]
+        usable = [d for d in node.devices if d.kind == device.kind and room(choice, d) >= share]
         added = min((more for d in usable if (more := _added(d)) is not None), default=None)
     for budget, draw in limits(node):
         if draw is not None and added is not None and draw + added > budget:

@@ -2,7 +2,7 @@
 
 from hetero_ops.gap.catalog import Catalog
 from tests.reference.device_fit import Misfit
-from tests.reference.model import JSON, WHOLE, Device, Fleet, share_of, total
+from tests.reference.model import JSON, WHOLE, Device, Fleet, booked, total
 
 
 def misfit_of_team(fleet: Fleet, device: Device, choice: JSON, team: str | None) -> tuple[Misfit, bool] | None:
@@ -10,7 +10,7 @@ def misfit_of_team(fleet: Fleet, device: Device, choice: JSON, team: str | None)
 
     Of several limits the one that leaves least is named, then the lower one, then the one that stands first.
     """
-    asked = total(choice) * share_of(choice, device.nominal_mib)
+    asked = total(choice) * booked(choice, device)
     found = []
     for place, limit in enumerate(fleet.limits):
         if limit["team"] == team and _covers(limit, device):

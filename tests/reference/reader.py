@@ -34,6 +34,9 @@ def read_readings(fleet: Fleet, readings: Iterable[Reading]) -> None:
             for device in node.devices:
                 if (node.cluster, node.name, device.id) == (reading.cluster, reading.node, reading.device):
                     device.read_mw, device.free_when_read = reading.power_mw, device.free
+                    used, guard, usable = reading.memory_used_mib, device.guard, device.usable_mib
+                    is_known = used is not None and guard is not None and usable is not None
+                    device.is_full = is_known and used * WHOLE > usable * guard  # type: ignore[operator]
 
 
 def _team_uses(node: Node, used: JSON) -> list[TeamUse]:
@@ -77,6 +80,9 @@ def _set_site(node: Node, cluster: JSON, document: JSON) -> None:
     for pool in cluster.get("pools", []):
         if pool["name"] == document.get("pool"):
             node.prices_milli = {sku: round(price * 1000) for sku, price in pool["price"].items()}
+            for device in node.devices:
+                device.oversubscribe = round(pool.get("oversubscribe", 1) * WHOLE)
+                device.guard = round(pool["memory_guard"] * WHOLE) if "memory_guard" in pool else None
 
 
 def _device(group: JSON, position: int, number: int, catalog: Catalog) -> Device:
@@ -138,7 +144,10 @@ def _number_islands(devices: list[Device], islands: list[list[int]]) -> None:
 def _use(node: Node, used: JSON) -> None:
     for device in node.devices:
         if device.id in used.get("devices", []) and device.is_healthy:
-            device.free -= used.get("share_milli", WHOLE)
+            share, mib = used.get("share_milli", WHOLE), used.get("device_memory_mib")
+            device.free -= share
+            if mib is not None and share < WHOLE:
+                device.asked.append((min(mib, device.usable_mib or mib), share))
     if node.free_cpu_milli is not None:  # hosts may be overcommitted
         node.free_cpu_milli = max(0, node.free_cpu_milli - used.get("cpu_milli", 0))
     if node.free_memory_mib is not None:

@@ -11,7 +11,7 @@ from tests.reference.affinity import affinity
 from tests.reference.device_fit import computed_precision, part_of, speed_left
 from tests.reference.filtering import misfit_now, misfit_of_node, misfit_on_node
 from tests.reference.fragmentation import Mix
-from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, share_of
+from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, booked, room
 from tests.reference.quota import misfit_of_team
 from tests.reference.speed import misfit_of_speed
 from tests.reference.worth import Worth
@@ -52,6 +52,7 @@ def emptied(fleet: Fleet) -> Fleet:
         node.state, node.free_cpu_milli, node.free_memory_mib = "active", node.cpu_milli, node.memory_mib
         for device in node.devices:
             device.is_healthy, device.free, device.read_mw = True, WHOLE, None
+            device.asked, device.is_full = [], False
     return empty
 
 
@@ -63,7 +64,7 @@ def ranked(
     for node in fleet.nodes:
         if misfit_of_node(node, choice) is None:
             for chosen in sets(node, choice):
-                taken = sum(share_of(choice, device.nominal_mib) for device in chosen)
+                taken = sum(booked(choice, device) for device in chosen)
                 idle = sum(device.free for device in node.devices) - taken
                 ids = tuple(sorted(device.id for device in chosen))
                 yield -score(node, chosen, choice, worth, policy), idle, node.cluster, node.name, ids
@@ -71,7 +72,7 @@ def ranked(
 
 def sets(node: Node, choice: JSON) -> Iterator[tuple[Device, ...]]:
     """Every set of the asked number of usable devices, of one kind, and in one island where a link is asked."""
-    free = [device for device in node.devices if device.free >= share_of(choice, device.nominal_mib)]
+    free = [device for device in node.devices if room(choice, device) >= booked(choice, device)]
     fit = [device for device in free if misfit_on_node(node, device, choice) is None]
     usable = [device for device in fit if misfit_now(node, device, choice) is None]
     for chosen in combinations(usable, choice["count"]):

@@ -147,6 +147,15 @@ _MIX = st.one_of(
 
 
 _POOL = {"name": "train", "price": {"H100-SXM5-80GB": 2.1, "L4": 0.5, "A100-SXM4-40GB": 1.2}}
+_SHARED = st.sampled_from(
+    [
+        {},
+        {},
+        {"memory_guard": 0.8},
+        {"memory_guard": 0.9, "oversubscribe": 1.3},
+        {"memory_guard": 1, "oversubscribe": 1.5},
+    ]
+)
 _CLUSTER = st.fixed_dictionaries(
     {},
     optional={
@@ -176,7 +185,9 @@ def fleets(draw: st.DrawFn) -> JSON:
     if len(named) > 1 and draw(st.booleans()):  # two nodes in the same state
         named[-1] = named[0] | {"name": names[-1]}
     parts = zip(draw(_ORDER), (named[:split], named[split:]), strict=True)
-    clusters = [{"name": cluster, "pools": [_POOL], **draw(_CLUSTER), "nodes": part} for cluster, part in parts]
+    clusters = [
+        {"name": cluster, "pools": [_POOL | draw(_SHARED)], **draw(_CLUSTER), "nodes": part} for cluster, part in parts
+    ]
     head = {"apiVersion": "hetero-ops/v1", "kind": "Fleet"}
     return {**head, "clusters": clusters, "mix": draw(_MIX), "limits": draw(_LIMITS)}
 
@@ -187,7 +198,11 @@ def readings(draw: st.DrawFn, fleet: Fleet) -> list[Reading]:
     places = [(node.cluster, node.name, device.id) for node in fleet.nodes for device in node.devices]
     power = st.sampled_from([None, 0, 60_000, 350_000, 700_000])
     read = [] if not places else draw(st.lists(st.sampled_from(places), max_size=6, unique=True))
-    return [Reading(cluster=c, node=node, device=device, power_mw=draw(power)) for c, node, device in read]
+    memory = st.sampled_from([None, None, 100, 20_000, 70_000])
+    return [
+        Reading(cluster=cluster, node=node, device=device, power_mw=draw(power), memory_used_mib=draw(memory))
+        for cluster, node, device in read
+    ]
 
 
 def is_foreign_model_in(document: JSON) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from tests.reference.fragmentation import Mix, free_total, sets_of
-from tests.reference.model import JSON, Device, Fleet, Node, share_of
+from tests.reference.model import JSON, Device, Fleet, Node, booked
 
 _SCALE = 2.0**24
 _PARTS = 1024.0
@@ -65,7 +65,7 @@ class Worth:
         free, cpu = node.free_shares(), node.free_cpu_milli
         before = self.of(node, free, cpu)
         for device in chosen:
-            free[device.id] -= share_of(choice, device.nominal_mib)
+            free[device.id] -= booked(choice, device)
         after = self.of(node, free, None if cpu is None else cpu - choice["cpu_milli"])
         return Fraction(max(before - after, 0), 2 * int(_SCALE))
 
@@ -80,7 +80,7 @@ class Worth:
 def _shares(fleet: Fleet, choice: JSON) -> Shares:
     """The share that a class takes of every kind of device that can serve it."""
     serving = (devices for node in fleet.nodes for devices in sets_of(node, _WholeDevices(), choice | {"link": None}))
-    kinds = {devices[0].kind: share_of(choice, devices[0].nominal_mib) for devices in serving}
+    kinds = {devices[0].kind: booked(choice, devices[0]) for devices in serving}
     return tuple(sorted(kinds.items(), key=repr))
 
 
@@ -95,7 +95,7 @@ def _times(free: float, good: float) -> float:
 
 def _has_room(free: Mapping[int, int], devices: list[Device], choice: JSON) -> list[int]:
     """What each of the steps that fit on these devices together would take, whatever their CPU."""
-    share, count = share_of(choice, devices[0].nominal_mib), choice["count"]
+    share, count = booked(choice, devices[0]), choice["count"]
     slots = sum(free[device.id] // share for device in devices) if count == 1 else len(devices) // count
     return [share * count] * slots
 

@@ -1,6 +1,7 @@
 //! Free capacity: hot columns, changed here only, with checkpoint and rollback.
 
 use crate::hold::Hold;
+use crate::request::Choice;
 use crate::units::{NodeIdx, WHOLE_MILLI};
 
 /// What is free. `None` is unknown, which no amount can be taken from.
@@ -12,13 +13,28 @@ pub struct Capacity {
     pub free_cpu_milli: Vec<Option<u64>>,
     /// Per node: free host memory, MiB.
     pub free_memory_mib: Vec<Option<u64>>,
+    /// Per device: memory that it reports, MiB.
+    usable_mib: Vec<Option<u64>>,
+    /// Per device: memory of the shares that asked for memory, and their shares in thousandths. The other shares have as
+    /// much of the memory as of the device.
+    asked: Vec<Asked>,
+    /// Per device: whether its memory is so full that no further share is admitted.
+    is_full: Vec<bool>,
     undo: Vec<Undo>,
+}
+
+/// What the shares of one device that asked for memory have of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub(crate) mib: u64,
+    pub(crate) milli: u16,
 }
 
 /// One overwritten value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Undo {
     Device(usize, u16),
+    Asked(usize, Asked),
     Cpu(usize, Option<u64>),
     Memory(usize, Option<u64>),
 }
@@ -33,8 +49,52 @@ pub struct OutOfRange;
 
 impl Capacity {
     /// Columns of what is free at the start.
-    pub fn new(free_milli: Vec<u16>, free_cpu_milli: Vec<Option<u64>>, free_memory_mib: Vec<Option<u64>>) -> Self {
-        Self { free_milli, free_cpu_milli, free_memory_mib, undo: Vec::new() }
+    pub fn new(
+        free_milli: Vec<u16>,
+        usable_mib: Vec<Option<u64>>,
+        free_cpu_milli: Vec<Option<u64>>,
+        free_memory_mib: Vec<Option<u64>>,
+    ) -> Self {
+        let (asked, is_full) = (vec![Asked::default(); free_milli.len()], vec![false; free_milli.len()]);
+        Self { free_milli, free_cpu_milli, free_memory_mib, usable_mib, asked, is_full, undo: Vec::new() }
+    }
+
+    /// Free share of a device as far as a choice that takes `share_milli` of it can use it: nothing where its memory is
+    /// short.
+    pub fn free_for(&self, at: usize, choice: &Choice, share_milli: u16) -> u16 {
+        let is_admitted = |at: usize| !self.is_full[at] || share_milli >= WHOLE_MILLI;
+        let has_room =
+            !choice.is_share() || (is_admitted(at) && self.has_memory(at, share_milli, choice.share_memory_mib));
+        if has_room { self.free_milli[at] } else { 0 }
+    }
+
+    /// Whether a device has memory for one more share; a whole device has all of it. What it reports bounds the sum.
+    fn has_memory(&self, at: usize, share_milli: u16, memory_mib: Option<u64>) -> bool {
+        if share_milli >= WHOLE_MILLI {
+            return true;
+        }
+        let asked = self.asked[at];
+        let Some(usable) = self.usable_mib[at].filter(|_| memory_mib.is_some() || asked.milli > 0) else { return true };
+        let by_fraction = WHOLE_MILLI.saturating_sub(self.free_milli[at]).saturating_sub(asked.milli);
+        let (milli, mib) = memory_mib.map_or((share_milli, 0), |mib| (0, mib.min(usable)));
+        let whole = u64::from(WHOLE_MILLI);
+        let needed = u64::from(by_fraction + milli) * usable + (asked.mib + mib) * whole;
+        needed <= usable * whole
+    }
+
+    /// What shares that asked for memory have of a device.
+    pub(crate) fn asked(&self, at: usize) -> Asked {
+        self.asked[at]
+    }
+
+    /// Whether the memory of a device is so full that no share is admitted.
+    pub(crate) fn is_full(&self, at: usize) -> bool {
+        self.is_full[at]
+    }
+
+    /// Says whether the memory of a device is so full.
+    pub(crate) fn set_full(&mut self, at: usize, is_full: bool) {
+        self.is_full[at] = is_full;
     }
 
     /// Marks the present state.
@@ -47,6 +107,7 @@ impl Capacity {
         for undo in self.undo.drain(to.0..).rev() {
             match undo {
                 Undo::Device(at, was) => self.free_milli[at] = was,
+                Undo::Asked(at, was) => self.asked[at] = was,
                 Undo::Cpu(at, was) => self.free_cpu_milli[at] = was,
                 Undo::Memory(at, was) => self.free_memory_mib[at] = was,
             }
@@ -60,6 +121,10 @@ impl Capacity {
 
     /// Takes a hold, all or nothing.
     pub fn take(&mut self, hold: &Hold) -> Result<(), OutOfRange> {
+        let has_memory = |&at: &usize| self.has_memory(at, hold.share_milli, hold.share_memory_mib);
+        if !hold.devices.iter().all(has_memory) {
+            return Err(OutOfRange);
+        }
         self.all_or_nothing(hold, u64::checked_sub)
     }
 
@@ -86,8 +151,26 @@ impl Capacity {
             }
             self.undo.push(Undo::Device(at, was));
             self.free_milli[at] = u16::try_from(is).map_err(|_| OutOfRange)?;
+            if let Some(mib) = hold.share_memory_mib.filter(|_| hold.share_milli < WHOLE_MILLI) {
+                self.change_asked(
+                    at,
+                    hold.share_milli,
+                    mib.min(self.usable_mib[at].unwrap_or(mib)),
+                    is < u64::from(was),
+                );
+            }
         }
         self.change_host(hold.node, hold, change)
+    }
+
+    fn change_asked(&mut self, at: usize, milli: u16, mib: u64, is_taken: bool) {
+        let was = self.asked[at];
+        self.undo.push(Undo::Asked(at, was));
+        self.asked[at] = if is_taken {
+            Asked { mib: was.mib + mib, milli: was.milli + milli }
+        } else {
+            Asked { mib: was.mib.saturating_sub(mib), milli: was.milli.saturating_sub(milli) }
+        };
     }
 
     fn change_host(

@@ -41,6 +41,7 @@ pub enum Code {
     Cordoned,
     BurnIn,
     Unhealthy,
+    MemoryNotFree,
     CountShort,
     Fragmented,
     NumaSplit,

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::codes::Code;
+use crate::sharing::Sharing;
 
 /// How a question ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +49,9 @@ pub struct Granted {
     pub partition: Option<String>,
     /// Memory granted on each device, as the device reports it.
     pub memory_mib: Option<u64>,
+    /// What keeps it from neighbours, where a part of a device is granted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<Sharing>,
 }
 
 /// One component of a score.
@@ -173,10 +177,16 @@ pub struct Placement {
     pub granted: Option<Granted>,
     /// Precision granted: the first one that the choice asks.
     pub precision: Option<String>,
+    /// Precision that the step is to be quantized to; `None` where it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantize: Option<String>,
     /// CPU granted, thousandths of a core; 0 where none was asked.
     pub cpu_milli: u64,
     /// Host memory granted; 0 where none was asked.
     pub memory_mib: u64,
+    /// Memory of the device that was asked for, where the share follows from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share_memory_mib: Option<u64>,
     /// The team that it counts for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,

@@ -1,5 +1,6 @@
 //! The state of all clusters: what exists, what is free, what is held.
 
+mod observing;
 mod snapshot;
 
 use indexmap::IndexMap;
@@ -18,7 +19,7 @@ use crate::power::Draws;
 use crate::profile::Profiles;
 use crate::quota::{Limit, Quotas};
 use crate::ranking::Memory;
-use crate::reading::{Kept, Reading, Readings, located};
+use crate::reading::Readings;
 use crate::request::Choice;
 use crate::state::StateTable;
 use crate::units::NodeIdx;
@@ -97,25 +98,6 @@ impl Fleet {
         Ok(())
     }
 
-    /// Takes readings into account from now on, all or none; one of a device replaces the last one of it.
-    pub fn observe(&mut self, readings: Vec<Reading>) -> Result<()> {
-        for (node, at, reading) in located(self, readings)? {
-            self.node_changes(node);
-            let cluster = Some(self.node(node).cluster.clone());
-            let kept = Kept { free_milli: self.capacity.free_milli[at], reading: Reading { cluster, ..reading } };
-            self.readings.insert(at, kept);
-            self.node_changed(node);
-        }
-        self.readings.sort_unstable_keys();
-        Ok(())
-    }
-
-    /// The last readings, in the order of clusters, nodes and devices. Those that steps outdated are left out.
-    pub fn readings(&self) -> Vec<Reading> {
-        let kept = self.readings.iter().filter(|(at, kept)| kept.free_milli == self.capacity.free_milli[**at]);
-        kept.map(|(_, kept)| kept.reading.clone()).collect()
-    }
-
     /// Measures fragmentation against another mix from now on.
     pub fn set_mix(&mut self, mix: MixDocument) -> Result<()> {
         self.mix = Mix::new(mix, &self.inventory)?;
@@ -162,9 +144,10 @@ impl Fleet {
             }
             devices.push(at);
         }
+        let (share_milli, share_memory_mib) = (placement.share_milli(), placement.share_memory_mib);
         let (cpu_milli, memory_mib) = (placement.cpu_milli, placement.memory_mib);
-        let (share_milli, team) = (placement.share_milli(), placement.team.clone());
-        Ok(Hold { node, devices, share_milli, cpu_milli, memory_mib, team })
+        let team = placement.team.clone();
+        Ok(Hold { node, devices, share_milli, share_memory_mib, cpu_milli, memory_mib, team })
     }
 
     /// Takes the capacity of what [`crate::place::choose`] found in the present state.
@@ -172,7 +155,8 @@ impl Fleet {
         let share = |&at: &usize| self.inventory.kinds[self.inventory.devices[at].kind.at()].share_for(choice);
         let share_milli = best.devices.first().map_or(0, share);
         let (cpu_milli, memory_mib) = (choice.cpu_milli, choice.host_memory_mib);
-        self.take_hold(Hold { node: best.node, devices: best.devices, share_milli, cpu_milli, memory_mib, team })
+        let (node, devices, share_memory_mib) = (best.node, best.devices, choice.share_memory_mib);
+        self.take_hold(Hold { node, devices, share_milli, share_memory_mib, cpu_milli, memory_mib, team })
     }
 
     /// Takes capacity as stated, whatever a choice would make of it; refused when there is less.
@@ -291,6 +275,13 @@ impl Fleet {
         if let Some(rack) = node.rack {
             let budget = self.inventory.racks[rack].power_budget_mw;
             hasher = hasher.text("rack").number(budget).maybe(self.draws.of_rack(rack));
+        }
+        for (offset, device) in node.devices.clone().enumerate() {
+            let (asked, is_full) = (self.capacity.asked(device), self.capacity.is_full(device));
+            if asked.milli > 0 || is_full {
+                hasher = hasher.text("memory").number(offset as u64).number(u64::from(is_full));
+                hasher = hasher.number(asked.mib).number(u64::from(asked.milli));
+            }
         }
         let read = node.devices.clone().enumerate().filter(|_| !self.readings.is_empty());
         for (offset, device) in read {

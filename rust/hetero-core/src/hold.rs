@@ -25,6 +25,8 @@ pub struct Hold {
     pub devices: Vec<usize>,
     /// Share of each, thousandths.
     pub share_milli: u16,
+    /// Memory of a device that it asked for, where the share follows from it.
+    pub share_memory_mib: Option<u64>,
     /// CPU, thousandths of a core.
     pub cpu_milli: u64,
     /// Host memory, MiB.

@@ -1,5 +1,6 @@
 //! From the document to the static part of a fleet: nodes in order of their names, devices in dense columns.
 
+mod named;
 mod rack;
 
 use std::ops::Range;
@@ -9,9 +10,7 @@ use indexmap::{IndexMap, IndexSet};
 use crate::capacity::Capacity;
 use crate::device::Device;
 use crate::digest::{Digest, Hasher};
-use crate::document::{
-    ClusterDocument, DeviceGroup, FleetDocument, Health, NodeDocument, NodeState, Numa, Switch, Taint,
-};
+use crate::document::{DeviceGroup, FleetDocument, Health, NodeState, Numa, Switch, Taint};
 use crate::domain::{self, Domains};
 use crate::error::{Error, Result};
 use crate::hold::Hold;
@@ -21,6 +20,7 @@ use crate::profile::Profiles;
 use crate::site::Site;
 use crate::units::{KindIdx, NodeIdx, WHOLE_MILLI};
 
+use named::{NamedNode, check_name, named_nodes};
 pub use rack::Rack;
 
 /// Devices of one node at most: above every machine on the market, and a bound for a mistyped count.
@@ -157,7 +157,7 @@ impl Inventory {
         let mut ids = IndexSet::new();
         for (g, group) in named.document.devices.iter().enumerate() {
             let path = format!("{}.devices[{g}]", named.path);
-            let kind = self.kind_index(&Kind::of(group, &path, profiles)?);
+            let kind = self.kind_index(&named.kind_of(group, &path, profiles)?);
             for (i, id) in group_ids(group, devices.len(), &path)?.enumerate() {
                 if !ids.insert(id) {
                     let message = format!("device id {id} is given twice; ids count through all groups of a node");
@@ -241,7 +241,8 @@ impl Inventory {
         let free = self.devices.iter().map(|device| if device.is_healthy { WHOLE_MILLI } else { 0 }).collect();
         let cpu = self.nodes.iter().map(|node| node.cpu_milli).collect();
         let memory = self.nodes.iter().map(|node| node.memory_mib).collect();
-        Capacity::new(free, cpu, memory)
+        let usable = self.devices.iter().map(|device| self.kinds[device.kind.at()].usable_mib).collect();
+        Capacity::new(free, usable, cpu, memory)
     }
 
     fn free_capacity(&mut self, sorted: &[NamedNode<'_>]) -> Result<Capacity> {
@@ -270,7 +271,8 @@ impl Inventory {
             let cpu_milli = used.cpu_milli.unwrap_or(0).min(capacity.free_cpu_milli[at.at()].unwrap_or(0));
             let memory_mib = used.memory_mib.unwrap_or(0).min(capacity.free_memory_mib[at.at()].unwrap_or(0));
             let team = used.team.clone();
-            let hold = Hold { node: at, devices, share_milli, cpu_milli, memory_mib, team };
+            let share_memory_mib = used.device_memory_mib;
+            let hold = Hold { node: at, devices, share_milli, share_memory_mib, cpu_milli, memory_mib, team };
             capacity.take(&hold).map_err(|_| {
                 let message =
                     format!("{} uses more of a device than is left of it (1000 thousandths in all)", used.owner);
@@ -295,63 +297,11 @@ impl Inventory {
     }
 }
 
-/// A node of the document with where it stands there.
-struct NamedNode<'a> {
-    cluster: &'a ClusterDocument,
-    cluster_path: String,
-    document: &'a NodeDocument,
-    path: String,
-    is_only_one: bool,
-}
-
-impl NamedNode<'_> {
-    fn label(&self) -> String {
-        let name = &self.document.name;
-        if self.is_only_one { name.clone() } else { format!("{}/{name}", self.cluster.name) }
-    }
-}
-
-fn named_nodes(document: &FleetDocument) -> Result<Vec<NamedNode<'_>>> {
-    let mut nodes = Vec::new();
-    let mut clusters = IndexSet::new();
-    let mut times: IndexMap<&String, u32> = IndexMap::new();
-    for (c, cluster) in document.clusters.iter().enumerate() {
-        let cluster_path = format!("clusters[{c}]");
-        check_name(&cluster.name, &cluster_path)?;
-        if !clusters.insert(&cluster.name) {
-            return Err(Error::document(cluster_path, format!("cluster {:?} is named twice", cluster.name)));
-        }
-        let mut names = IndexSet::new();
-        for (n, node) in cluster.nodes.iter().enumerate() {
-            let path = format!("{cluster_path}.nodes[{n}]");
-            check_name(&node.name, &path)?;
-            if !names.insert(&node.name) {
-                let message = format!("node {:?} is named twice in cluster {:?}", node.name, cluster.name);
-                return Err(Error::document(path, message));
-            }
-            times.entry(&node.name).and_modify(|times| *times += 1).or_insert(1u32);
-            let cluster_path = cluster_path.clone();
-            nodes.push(NamedNode { cluster, cluster_path, document: node, path, is_only_one: true });
-        }
-    }
-    for node in &mut nodes {
-        node.is_only_one = times[&node.document.name] == 1;
-    }
-    Ok(nodes)
-}
-
-fn check_name(name: &str, path: &str) -> Result<()> {
-    if name.is_empty() || name.chars().any(char::is_control) {
-        return Err(Error::document(format!("{path}.name"), "a name is empty or has control characters"));
-    }
-    Ok(())
-}
-
 fn collect_kinds(nodes: &[NamedNode<'_>], profiles: &Profiles) -> Result<IndexMap<Digest, Kind>> {
     let mut kinds = IndexMap::new();
     for node in nodes {
         for (g, group) in node.document.devices.iter().enumerate() {
-            let kind = Kind::of(group, &format!("{}.devices[{g}]", node.path), profiles)?;
+            let kind = node.kind_of(group, &format!("{}.devices[{g}]", node.path), profiles)?;
             kinds.insert(kind.digest, kind);
         }
     }

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::measured::Model;
 use crate::profile::{Class, Partition, Profile, Profiles};
 use crate::request::{Choice, Path};
+use crate::sharing::Terms;
 use crate::units::{WHOLE_MILLI, nominal_mib};
 
 /// What one kind of device is. `None` is unknown.
@@ -31,6 +32,8 @@ pub struct Kind {
     pub usable_mib: Option<u64>,
     /// Resource keys of this vendor's device plugins; all known ones when the vendor is unknown.
     pub resource_keys: Vec<String>,
+    /// What its pool allows.
+    pub terms: Terms,
     /// Toolkits whose code runs on it, with the thousandths of its speed that are left; 1000 where at home.
     pub toolkits: IndexMap<String, u32>,
     /// Thousandths of its speed that are left behind a hypervisor; 1000 for a device that is not virtual.
@@ -64,6 +67,7 @@ impl Kind {
             nominal_mib: nominal,
             usable_mib: usable,
             resource_keys: resource_keys(vendor.as_deref(), profiles),
+            terms: Terms::default(),
             toolkits: toolkits(vendor.as_deref(), profiles),
             virtual_milli: match group.vgpu {
                 Some(true) => profiles.overheads.virtual_milli.unwrap_or(u32::from(WHOLE_MILLI)),
@@ -87,6 +91,25 @@ impl Kind {
         Ok(kind)
     }
 
+    /// The same kind in a pool with terms of its own: devices that may be shared otherwise are another kind.
+    #[must_use]
+    pub fn on(self, terms: Terms) -> Self {
+        if terms.are_usual() {
+            return self;
+        }
+        let guard = terms.guard_milli.map(u64::from);
+        let hasher =
+            Hasher::new("pooled").bytes(&self.digest).number(u64::from(terms.oversubscribe_milli)).maybe(guard);
+        Self { terms, digest: hasher.finish(), ..self }
+    }
+
+    /// Whether so much memory in use is beyond what the guard of its pool lets shares be admitted at.
+    pub(crate) fn is_full_at(&self, used_mib: Option<u64>) -> bool {
+        let (used, guard, usable) = (used_mib, self.terms.guard_milli, self.usable_mib);
+        let beyond = |used: u64, guard: u16, usable: u64| used * u64::from(WHOLE_MILLI) > usable * u64::from(guard);
+        used.zip(guard).zip(usable).is_some_and(|((used, guard), usable)| beyond(used, guard, usable))
+    }
+
     /// Whether only whole nodes of it are handed out.
     pub fn is_opaque(&self) -> bool {
         self.profile.as_ref().is_some_and(|profile| profile.is_opaque)
@@ -103,8 +126,23 @@ impl Kind {
     }
 
     /// The share of a device of this kind that a choice takes, thousandths.
+    ///
+    /// Where compute is oversubscribed a share books less than it asks for, but as much as its memory floor needs.
     pub fn share_for(&self, choice: &Choice) -> u16 {
-        choice.share_of(self.nominal_mib)
+        let asked = choice.share_of(self.nominal_mib);
+        let is_fraction = asked < WHOLE_MILLI && choice.share_memory_mib.is_none();
+        if self.terms.oversubscribe_milli == WHOLE_MILLI || !is_fraction {
+            return asked;
+        }
+        let (whole, most) = (u64::from(WHOLE_MILLI), u64::from(self.terms.oversubscribe_milli));
+        let booked = (u64::from(asked) * whole).div_ceil(most);
+        // Three halves of a device make one and a half: rounding up would lose the third. Of so many no more may fit.
+        let equal = most / u64::from(asked);
+        let is_equal = most.is_multiple_of(u64::from(asked));
+        let booked = if is_equal { (whole / equal).max(whole / (equal + 1) + 1).min(booked) } else { booked };
+        let for_memory = choice.memory_floor_mib.zip(self.nominal_mib.filter(|&mib| mib > 0));
+        let for_memory = for_memory.map_or(0, |(floor, mib)| floor.saturating_mul(whole).div_ceil(mib));
+        u16::try_from(booked.max(for_memory).clamp(1, u64::from(asked))).unwrap_or(asked)
     }
 
     /// The precision in which a kind computes what a choice asks: weights that are only stored in one are widened.

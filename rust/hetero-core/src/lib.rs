@@ -43,6 +43,7 @@ pub mod reading;
 pub mod reason;
 pub mod request;
 pub mod score;
+pub mod sharing;
 pub mod site;
 pub mod spot;
 pub mod state;

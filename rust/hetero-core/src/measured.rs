@@ -117,7 +117,7 @@ impl Measured {
     /// What a choice reaches on a model, in the precision that it asks.
     pub fn of_choice(&self, choice: &Choice, model: Model<'_>) -> Option<Reached> {
         let workload = choice.workload.as_deref().filter(|_| is_whole(choice))?;
-        pairs(choice, choice).into_iter().find_map(|(word, _)| self.reached(workload, model, choice.count, word))
+        pairs(choice, choice).into_iter().find_map(|(word, _)| self.reached(workload, model, choice.total(), word))
     }
 
     /// The most that any model in the table reaches as a choice runs it.
@@ -139,13 +139,13 @@ impl Measured {
         pairs(first, granted).into_iter().find_map(|(first_word, word)| {
             let skus = named().flat_map(|name| &name.skus).map(|sku| Model { sku: Some(sku), name: None });
             let models = named().flat_map(|name| &name.models).map(|name| Model { sku: None, name: Some(name) });
-            let yardsticks = skus.chain(models).filter_map(|m| self.reached(workload, m, first.count, first_word));
+            let yardsticks = skus.chain(models).filter_map(|m| self.reached(workload, m, first.total(), first_word));
             let yardstick = yardsticks
                 .max_by(|a, b| a.throughput.total_cmp(&b.throughput).then(a.devices.cmp(&b.devices)))
                 .filter(|yardstick| yardstick.throughput > 0.0)?;
-            let reached = self.reached(workload, model, granted.count, word)?;
+            let reached = self.reached(workload, model, granted.total(), word)?;
             let scaled = [(yardstick, first), (reached, granted)].into_iter();
-            let scaled = scaled.filter(|(side, choice)| side.devices < choice.count).map(|(side, _)| side.devices);
+            let scaled = scaled.filter(|(side, choice)| side.devices < choice.total()).map(|(side, _)| side.devices);
             Some((reached.throughput / yardstick.throughput, scaled.min()))
         })
     }

@@ -3,6 +3,7 @@
 //! Devices of a node that share kind, island, NUMA node, switch and free share are interchangeable, so it is enough to
 //! choose how many of each such group to take; of a group the lowest ids go first.
 
+use crate::capacity::Capacity;
 use crate::device::Device;
 use crate::filter::{Misfit, only_whole};
 use crate::inventory::{Inventory, Node};
@@ -40,7 +41,7 @@ struct Taken {
 pub fn for_each_option(
     inventory: &Inventory,
     node: &Node,
-    free_milli: &[u16],
+    capacity: &Capacity,
     choice: &Choice,
     fit: &[Option<Misfit>],
     mut each: impl FnMut(&[usize]),
@@ -53,11 +54,11 @@ pub fn for_each_option(
     let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
     let ranks = choice.tensor_ranks.unwrap_or(1) as usize;
     let is_placed = |at: usize| ranks == 1 || inventory.devices[at].island.is_some();
-    let is_usable = |at: usize| free_milli[at] >= share(at);
+    let is_usable = |at: usize| capacity.free_for(at, choice, share(at)) >= share(at);
     let offered = only_whole(inventory, node, choice, fit, is_usable);
     for run in runs.iter().filter(|run| offered[run.kind.at()].is_none()) {
         let usable = run.devices.clone().filter(|&at| is_usable(at) && is_placed(at));
-        let groups = interchangeable(&inventory.devices, usable, free_milli, count);
+        let groups = interchangeable(&inventory.devices, usable, capacity, count);
         let nothing = Taken { before: usize::MAX, of_island: 0, ranks };
         take(&groups, count, nothing, &mut picked, &mut left, &mut each);
     }
@@ -66,12 +67,16 @@ pub fn for_each_option(
 fn interchangeable(
     devices: &[Device],
     usable: impl Iterator<Item = usize>,
-    free_milli: &[u16],
+    capacity: &Capacity,
     count: usize,
 ) -> Vec<Group> {
     // What only tells how near devices are to each other tells one device apart from no other.
     let near = |device: &Device| if count > 1 { (device.switch, device.card) } else { (None, None) };
-    let key = |at: usize| (devices[at].island, devices[at].numa, free_milli[at], near(&devices[at]));
+    let key = |at: usize| {
+        let asked = capacity.asked(at);
+        let free = (capacity.free_milli[at], asked.mib, asked.milli);
+        (devices[at].island, devices[at].numa, free, near(&devices[at]))
+    };
     let mut groups: Vec<Group> = Vec::new();
     for at in usable {
         match groups.iter_mut().find(|group| key(group.members[0]) == key(at)) {

@@ -20,6 +20,7 @@ use crate::ranking::{Asker, Outlook};
 use crate::reason::{gather, refusals, usable_kinds};
 use crate::request::{Choice, Request};
 use crate::score::{Before, Candidate, Policy, Values, Weights, penalties, performance, round, values};
+use crate::sharing::Sharing;
 use crate::units::{NodeIdx, share_of};
 
 /// How a request is to be judged.
@@ -272,8 +273,9 @@ pub(crate) fn for_each_candidate(
 ) {
     let (inventory, capacity) = (fleet.inventory(), fleet.capacity());
     let fit = usable_kinds(fleet, node, choice, fit);
+    let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
     let view = View {
-        free_milli: |at| capacity.free_milli[at],
+        free_milli: |at| capacity.free_for(at, choice, share(at)),
         cpu_milli: capacity.free_cpu_milli[node.at()],
         memory_mib: capacity.free_memory_mib[node.at()],
     };
@@ -281,7 +283,6 @@ pub(crate) fn for_each_candidate(
         return;
     }
     let before = Before::of(fleet, node);
-    let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
     let mut consider = |devices: &[usize]| {
         if choice.one_numa_node && !is_on_one_numa_node(fleet, devices) {
             return;
@@ -295,7 +296,7 @@ pub(crate) fn for_each_candidate(
     if choice.is_cpu_only() {
         consider(&[]);
     } else {
-        for_each_option(inventory, fleet.node(node), &capacity.free_milli, choice, &fit, consider);
+        for_each_option(inventory, fleet.node(node), capacity, choice, &fit, consider);
     }
 }
 
@@ -314,7 +315,6 @@ pub(crate) fn placement(
     reasons: Vec<Reason>,
 ) -> Placement {
     let node = fleet.node(best.node);
-    let (ratio_of_first, source) = (Some(1.0), "first choice".to_owned());
     Placement {
         verdict: if index == 0 { Verdict::Placed } else { Verdict::Degraded },
         requirement: request.requirement.clone(),
@@ -329,12 +329,14 @@ pub(crate) fn placement(
         devices: grants(fleet, choice, best),
         granted: granted(fleet, choice, best),
         precision: choice.precisions.first().map(|need| need.word.clone()),
+        quantize: choice.quantize.clone(),
         cpu_milli: choice.cpu_milli,
         memory_mib: choice.host_memory_mib,
+        share_memory_mib: choice.share_memory_mib.filter(|_| choice.is_share()),
         team: request.team.clone(),
         reasons,
         performance: match index {
-            0 => Performance { ratio: ratio_of_first, source },
+            0 => Performance { ratio: Some(1.0), source: "first choice".to_owned() },
             _ => performance::relative(fleet, &request.choices[0], choice, best.candidate()),
         },
         mix: fleet.mix().document.source.clone(),
@@ -369,7 +371,11 @@ fn granted(fleet: &Fleet, choice: &Choice, best: &Best) -> Option<Granted> {
         model: kind.model.clone(),
         class: kind.class,
         partition: kind.partition.clone(),
-        memory_mib: kind.usable_mib.map(|mib| share_of(mib, u64::from(kind.share_for(choice)))),
+        memory_mib: kind.usable_mib.map(|usable| {
+            let by_share = share_of(usable, u64::from(kind.share_for(choice)));
+            choice.share_memory_mib.map_or(by_share, |asked| asked.min(usable))
+        }),
+        sharing: Sharing::of(kind, choice),
     })
 }
 

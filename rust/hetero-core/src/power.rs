@@ -129,7 +129,7 @@ pub(crate) fn on_node<'a>(
         let Some(tdp_mw) = tdp(&inventory.kinds[at]) else { continue };
         let alone = tdp_mw.saturating_mul(u64::from(choice.count));
         let share = inventory.kinds[at].share_for(choice);
-        let usable = || run.devices.clone().filter(|&device| fleet.capacity().free_milli[device] >= share);
+        let usable = || run.devices.clone().filter(|&at| fleet.capacity().free_for(at, choice, share) >= share);
         let added = if share < WHOLE_MILLI { usable().filter_map(|at| added_by(fleet, at)).min() } else { Some(alone) };
         for budget in budgets(fleet, node) {
             let over = |draw: u64, is_passing: bool| {

@@ -44,12 +44,17 @@ pub fn refusal(fleet: &Fleet, node: NodeIdx, choice: &Choice, fit: &[Option<Misf
     if let Some(misfit) = filter::passing(this, &fit) {
         return Some(Refusal { node, misfit, is_permanent: false });
     }
+    let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
     let view = View {
-        free_milli: |at| capacity.free_milli[at],
+        free_milli: |at| capacity.free_for(at, choice, share(at)),
         cpu_milli: capacity.free_cpu_milli[node.at()],
         memory_mib: capacity.free_memory_mib[node.at()],
     };
-    let misfit = filter::not_now(inventory, this, choice, &fit, &view)?;
+    let mut misfit = filter::not_now(inventory, this, choice, &fit, &view)?;
+    let has_share = |at: usize| fit[inventory.devices[at].kind.at()].is_none() && capacity.free_milli[at] >= share(at);
+    if misfit.code == Code::CountShort && choice.is_share() && this.devices.clone().any(has_share) {
+        misfit = Misfit::of(Code::MemoryNotFree); // a share is left, but no memory for it
+    }
     Some(Refusal { node, misfit, is_permanent: false })
 }
 

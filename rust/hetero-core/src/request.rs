@@ -226,6 +226,9 @@ pub struct Choice {
     /// Further nodes that give as many devices: above 0, this is one node's part of a step over several.
     #[serde(skip)]
     pub peers: u32,
+    /// Precision that the step is quantized to, where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantize: Option<String>,
     /// Toolkit that the step's code is for, as `cuda`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub toolkit: Option<String>,

@@ -7,6 +7,8 @@ use crate::fleet::Fleet;
 use crate::gang;
 use crate::hold::{Hold, HoldId};
 use crate::place::{self, Best, Question, best_of_fleet, best_of_node, is_on_one_numa_node, largest_that_fits};
+use crate::power;
+use crate::reason::usable_kinds;
 use crate::request::{Choice, Request};
 use crate::score::{Before, Candidate, values};
 use crate::units::NodeIdx;
@@ -99,9 +101,10 @@ fn judged(fleet: &Fleet, request: &Request, question: &Question, spot: &Spot) ->
         return None;
     }
     let fit = filter::kinds_of(fleet, request, spot.choice_index, choice);
-    let fit = filter::on_node(inventory, node, choice, &fit);
+    let fit = usable_kinds(fleet, *at, choice, &fit);
+    let share = |device: usize| inventory.kinds[inventory.devices[device].kind.at()].share_for(choice);
     let view = View {
-        free_milli: |device: usize| capacity.free_milli[device],
+        free_milli: |device: usize| capacity.free_for(device, choice, share(device)),
         cpu_milli: capacity.free_cpu_milli[at.at()],
         memory_mib: capacity.free_memory_mib[at.at()],
     };
@@ -109,9 +112,11 @@ fn judged(fleet: &Fleet, request: &Request, question: &Question, spot: &Spot) ->
     if !is_served || !(choice.is_cpu_only() || is_option(fleet, *at, choice, &fit, devices)) {
         return None;
     }
+    if !power::is_within(fleet, choice, Candidate { node: *at, devices }) {
+        return None;
+    }
     let before = Before::of(fleet, *at);
     let values = values(fleet, choice, Candidate { node: *at, devices }, &before, question);
-    let share = |device: usize| inventory.kinds[inventory.devices[device].kind.at()].share_for(choice);
     let idle_milli = before.total_milli() - devices.iter().map(|&device| u64::from(share(device))).sum::<u64>();
     let total = values.total(&question.weights);
     let best = Best { node: *at, devices: devices.clone(), values, total, idle_milli };
@@ -120,9 +125,9 @@ fn judged(fleet: &Fleet, request: &Request, question: &Question, spot: &Spot) ->
 
 /// Whether these devices can serve a choice together.
 fn is_option(fleet: &Fleet, at: NodeIdx, choice: &Choice, fit: &[Option<filter::Misfit>], devices: &[usize]) -> bool {
-    let (inventory, node, free_milli) = (fleet.inventory(), fleet.node(at), &fleet.capacity().free_milli);
+    let (inventory, node, capacity) = (fleet.inventory(), fleet.node(at), fleet.capacity());
     let share = |device: usize| inventory.kinds[inventory.devices[device].kind.at()].share_for(choice);
-    let is_free = |device: usize| free_milli[device] >= share(device);
+    let is_free = |device: usize| capacity.free_for(device, choice, share(device)) >= share(device);
     let offered = filter::only_whole(inventory, node, choice, fit, is_free);
     let runs = if choice.count > 1 && choice.link.is_some() { &node.islands } else { &node.kinds };
     let is_run = |run: &crate::inventory::Run| {
@@ -157,6 +162,7 @@ impl Fleet {
         let hold = |(node, devices): &(NodeIdx, Vec<usize>)| Hold {
             node: *node,
             share_milli: devices.first().map_or(0, share),
+            share_memory_mib: choice.share_memory_mib,
             devices: devices.clone(),
             cpu_milli: choice.cpu_milli,
             memory_mib: choice.host_memory_mib,

@@ -23,6 +23,11 @@ fn placed(placement: &Placement) -> String {
     };
     let _ = writeln!(text, "{verdict}: {}", granted_words(placement));
     let _ = writeln!(text, "  score {:.1} of 100, policy {}, mix {}", placement.score, placement.policy, placement.mix);
+    if let Some(sharing) = placement.granted.as_ref().and_then(|granted| granted.sharing.as_ref()) {
+        let burst = sharing.burst_milli.map_or(String::new(), |milli| format!(", up to {milli}/1000 while idle"));
+        let _ =
+            writeln!(text, "  shared ({}{burst}), isolation {}: {}", sharing.word(), sharing.isolation, sharing.means);
+    }
     for term in &placement.terms {
         let _ = writeln!(text, "{}", term_line(term));
     }

@@ -132,6 +132,7 @@ fn rollback_restores_bytes() {
     let (_, mut capacity) = hetero_core::inventory::Inventory::build(&document(&nodes), &profiles()).expect("valid");
     let before = capacity.clone();
     let hold = |devices: Vec<usize>, share_milli, cpu_milli| Hold {
+        share_memory_mib: None,
         node: NodeIdx::new(0),
         devices,
         share_milli,

@@ -213,6 +213,12 @@ impl Placement {
         Self::core(slf).granted.as_ref()?.memory_mib
     }
 
+    /// Precision that the step is to be quantized to; None where it is not.
+    #[getter]
+    fn quantize(slf: &Bound<'_, Self>) -> Option<String> {
+        Self::core(slf).quantize.clone()
+    }
+
     /// Precision granted; None where none was asked.
     #[getter]
     fn precision(slf: &Bound<'_, Self>) -> Option<String> {

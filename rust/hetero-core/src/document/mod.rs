@@ -104,9 +104,13 @@ pub struct PoolDocument {
     /// Guaranteed share of the cluster, 0..=1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nominal: Option<f64>,
-    /// How far it may be oversubscribed, 1.0 to 1.5.
+    /// How far the compute of its devices may be oversubscribed by shares, 1.0 to 1.5; memory never is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oversubscribe: Option<f64>,
+    /// Part of a device's memory in use beyond which no further share is admitted, where something on its nodes holds steps
+    /// to their memory. Required to oversubscribe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_guard: Option<f64>,
     /// Price per device and hour, by catalog key.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub price: IndexMap<String, f64>,

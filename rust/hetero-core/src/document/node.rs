@@ -187,6 +187,9 @@ pub struct Use {
     /// Share of each device, thousandths; whole devices when not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share_milli: Option<u16>,
+    /// Memory of each device that it asked for, MiB, where its share follows from that; as much as the share when not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_memory_mib: Option<u64>,
     /// CPU, thousandths of a core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_milli: Option<u64>,

@@ -28,9 +28,17 @@ struct Snapshot {
     #[serde(default)]
     measured: MeasuredTable,
     #[serde(default)]
-    readings: Vec<Reading>,
+    readings: Vec<ReadingSnapshot>,
     holds: Vec<HoldSnapshot>,
     next_hold: u64,
+}
+
+/// A reading, and what was free of its device then.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadingSnapshot {
+    reading: Reading,
+    free_milli: u16,
 }
 
 /// A hold on one node by names, since positions are not part of the format. Those of one step follow each other.
@@ -42,6 +50,8 @@ struct HoldSnapshot {
     node: String,
     devices: Vec<u32>,
     share_milli: u16,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    share_memory_mib: Option<u64>,
     cpu_milli: u64,
     memory_mib: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,7 +77,12 @@ impl Fleet {
             fleet.take(id, holds)?;
         }
         fleet.next_hold = snapshot.next_hold;
-        fleet.observe(snapshot.readings)?;
+        let (readings, free): (Vec<Reading>, Vec<u16>) =
+            snapshot.readings.into_iter().map(|kept| (kept.reading, kept.free_milli)).unzip();
+        fleet.observe(readings)?;
+        // They are kept in the order of the devices, as they were written.
+        fleet.readings.values_mut().zip(free).for_each(|(kept, free_milli)| kept.free_milli = free_milli);
+        fleet.rebuild_states();
         Ok(fleet)
     }
 
@@ -82,11 +97,14 @@ impl Fleet {
                 node: node.name.clone(),
                 devices: hold.devices.iter().map(|&at| self.inventory.devices[at].id).collect(),
                 share_milli: hold.share_milli,
+                share_memory_mib: hold.share_memory_mib,
                 cpu_milli: hold.cpu_milli,
                 memory_mib: hold.memory_mib,
                 team: hold.team.clone(),
             }
         });
+        let kept = self.readings.values();
+        let kept = kept.map(|kept| ReadingSnapshot { reading: kept.reading.clone(), free_milli: kept.free_milli });
         let snapshot = Snapshot {
             format: SNAPSHOT_FORMAT,
             document: self.document.clone(),
@@ -94,7 +112,7 @@ impl Fleet {
             mix: self.mix.document.clone(),
             limits: self.quotas.limits().to_vec(),
             measured: self.measured.table().clone(),
-            readings: self.readings(),
+            readings: kept.collect(),
             holds: holds.collect(),
             next_hold: self.next_hold,
         };
@@ -105,6 +123,7 @@ impl Fleet {
         let node = self.inventory.find_node(&held.cluster, &held.node)?;
         let devices = held.devices.iter().map(|&id| self.inventory.find_device(node, id)).collect::<Option<_>>()?;
         let (share_milli, cpu_milli, memory_mib) = (held.share_milli, held.cpu_milli, held.memory_mib);
-        Some(Hold { node, devices, share_milli, cpu_milli, memory_mib, team: held.team.clone() })
+        let (share_memory_mib, team) = (held.share_memory_mib, held.team.clone());
+        Some(Hold { node, devices, share_milli, share_memory_mib, cpu_milli, memory_mib, team })
     }
 }

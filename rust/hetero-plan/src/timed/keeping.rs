@@ -152,7 +152,15 @@ impl Kept {
 
     fn take(&mut self, world: &World, occupancy: &mut dyn Occupancy) -> Result<()> {
         let (node, choice) = (self.plan.node, &world.classes[self.class].choice);
-        let none = Hold { node, devices: Vec::new(), share_milli: 0, cpu_milli: 0, memory_mib: 0, team: None };
+        let none = Hold {
+            node,
+            devices: Vec::new(),
+            share_milli: 0,
+            share_memory_mib: None,
+            cpu_milli: 0,
+            memory_mib: 0,
+            team: None,
+        };
         let free = occupancy.capacity();
         let cpu_milli = choice.cpu_milli.min(free.free_cpu_milli[node.at()].unwrap_or(0));
         let memory_mib = choice.host_memory_mib.min(free.free_memory_mib[node.at()].unwrap_or(0));

@@ -1,0 +1,75 @@
+//! Nodes of the document with where they stand there.
+
+use indexmap::{IndexMap, IndexSet};
+
+use crate::document::{ClusterDocument, DeviceGroup, FleetDocument, NodeDocument};
+use crate::error::{Error, Result};
+use crate::kind::Kind;
+use crate::profile::Profiles;
+use crate::sharing::Terms;
+
+/// A node of the document with where it stands there.
+pub(super) struct NamedNode<'a> {
+    pub(super) cluster: &'a ClusterDocument,
+    pub(super) cluster_path: String,
+    pub(super) document: &'a NodeDocument,
+    pub(super) path: String,
+    pub(super) is_only_one: bool,
+}
+
+impl NamedNode<'_> {
+    pub(super) fn label(&self) -> String {
+        let name = &self.document.name;
+        if self.is_only_one { name.clone() } else { format!("{}/{name}", self.cluster.name) }
+    }
+
+    /// The kind of a group of devices in the pool of the node.
+    pub(super) fn kind_of(&self, group: &DeviceGroup, path: &str, profiles: &Profiles) -> Result<Kind> {
+        let pools = self.cluster.pools.iter().enumerate();
+        let pool = pools.into_iter().find(|(_, pool)| Some(&pool.name) == self.document.pool.as_ref());
+        let kind = Kind::of(group, path, profiles)?;
+        match pool {
+            None => Ok(kind),
+            Some((at, pool)) => {
+                let terms = Terms::of(pool, &format!("{}.pools[{at}]", self.cluster_path))?;
+                Ok(kind.on(terms))
+            }
+        }
+    }
+}
+
+pub(super) fn named_nodes(document: &FleetDocument) -> Result<Vec<NamedNode<'_>>> {
+    let mut nodes = Vec::new();
+    let mut clusters = IndexSet::new();
+    let mut times: IndexMap<&String, u32> = IndexMap::new();
+    for (c, cluster) in document.clusters.iter().enumerate() {
+        let cluster_path = format!("clusters[{c}]");
+        check_name(&cluster.name, &cluster_path)?;
+        if !clusters.insert(&cluster.name) {
+            return Err(Error::document(cluster_path, format!("cluster {:?} is named twice", cluster.name)));
+        }
+        let mut names = IndexSet::new();
+        for (n, node) in cluster.nodes.iter().enumerate() {
+            let path = format!("{cluster_path}.nodes[{n}]");
+            check_name(&node.name, &path)?;
+            if !names.insert(&node.name) {
+                let message = format!("node {:?} is named twice in cluster {:?}", node.name, cluster.name);
+                return Err(Error::document(path, message));
+            }
+            times.entry(&node.name).and_modify(|times| *times += 1).or_insert(1u32);
+            let cluster_path = cluster_path.clone();
+            nodes.push(NamedNode { cluster, cluster_path, document: node, path, is_only_one: true });
+        }
+    }
+    for node in &mut nodes {
+        node.is_only_one = times[&node.document.name] == 1;
+    }
+    Ok(nodes)
+}
+
+pub(super) fn check_name(name: &str, path: &str) -> Result<()> {
+    if name.is_empty() || name.chars().any(char::is_control) {
+        return Err(Error::document(format!("{path}.name"), "a name is empty or has control characters"));
+    }
+    Ok(())
+}
