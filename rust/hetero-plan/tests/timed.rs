@@ -134,7 +134,7 @@ fn what_has_no_times_is_refused_or_left_out() {
 
 fn any_timed() -> impl Strategy<Value = Vec<Timed>> {
     any_tasks().prop_flat_map(|tasks| {
-        let times = prop::collection::vec((0u64..60, 0u64..40, 0u8..3), tasks.len() * 3);
+        let times = prop::collection::vec((0u64..60, 0u64..40, 0u8..3), tasks.len() * 2);
         (Just(tasks), times).prop_map(|(tasks, times)| tasks.iter().copied().cycle().zip(times).collect())
     })
 }
@@ -142,16 +142,17 @@ fn any_timed() -> impl Strategy<Value = Vec<Timed>> {
 proptest! {
     #[test]
     fn whoever_can_run_runs_and_threads_change_nothing(
-        nodes in any_fleet(), tasks in any_timed(), patience_s in prop::sample::select(vec![0, 5, 30, NEVER])
+        nodes in any_fleet(), tasks in any_timed(), patience_s in prop::sample::select(vec![0, 5, 30, NEVER]),
+        policy in prop::sample::select(Policy::ALL.to_vec())
     ) {
         let (fleet, trace) = (fleet(&nodes), timed(&tasks));
         let before = fleet.capacity().clone();
-        let mut question = question(&Policy::ALL, &Order::ALL, patience_s);
+        let mut question = question(&[Policy::FirstFit, policy, Policy::Aware], &Order::ALL, patience_s);
         let report = replay(&fleet, &trace, &question);
         prop_assert_eq!(fleet.capacity(), &before);
         question.threads = 3;
         prop_assert_eq!(&report, &replay(&fleet, &trace, &question));
-        prop_assert_eq!(report.runs.len(), 18);
+        prop_assert_eq!(report.runs.len(), 6);
         for run in &report.runs {
             prop_assert_eq!(run.started + run.never_started, tasks.len());
             // which tasks can run is a matter of the fleet and of no policy
@@ -167,11 +168,13 @@ proptest! {
     }
 
     #[test]
-    fn where_there_is_enough_nobody_waits(tasks in any_timed()) {
+    fn where_there_is_enough_nobody_waits(
+        tasks in any_timed(), policy in prop::sample::select(Policy::ALL.to_vec())
+    ) {
         let large: Vec<_> = (0..tasks.len()).flat_map(|at| {
             [node(&format!("x{at}"), 16, "X", 4), node(&format!("y{at}"), 16, "Y", 4)]
         }).collect();
-        let report = replay(&fleet(&large), &timed(&tasks), &question(&Policy::ALL, &Order::ALL, 0));
+        let report = replay(&fleet(&large), &timed(&tasks), &question(&[policy], &Order::ALL, 0));
         for run in &report.runs {
             prop_assert!(run.waiting_s.values().all(|waiting| waiting.max == 0.0), "{:?}", run);
             prop_assert_eq!((run.retries, run.kept), (0, 0));
