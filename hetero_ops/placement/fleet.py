@@ -39,12 +39,11 @@ class Fleet(Replays):
     nothing is written anywhere.
     """
 
-    __slots__ = ("_catalog", "_core", "_foreign_models", "_requests")
+    __slots__ = ("_foreign_models", "_requests")
 
     def __init__(self, core: CoreFleet, catalog: Catalog) -> None:
         """Wraps a fleet of the core; `load` and `from_document` are the usual ways in."""
-        self._core = core
-        self._catalog = catalog
+        super().__init__(core, catalog)
         self._foreign_models = tuple(core.foreign_models())
         self._requests: dict[str | Requirement, Request] = {}
 
