@@ -216,7 +216,7 @@ class Fleet:
 
         Args:
             requests: the steps: requirements, or `Step` with priority and age.
-            solver: `greedy`, `search` or `genetic`.
+            solver: `greedy`, `search`, `genetic`, or for small batches `exact` (needs the extra of that name).
             objective: `order` (priority, then age, then allocation) or `allocation` alone.
             time_limit_s: the best plan so far is taken then; the first one is always finished.
             steps: the same after so many steps of the search; plans then repeat, whatever the number of threads.
@@ -225,7 +225,7 @@ class Fleet:
             threads: how many; one a core when `None`.
 
         Raises:
-            InvalidRequirement: a request or a setting cannot be understood.
+            InvalidRequirement: a request or a setting cannot be understood, or is nothing for `exact`.
             KeyboardInterrupt: Ctrl-C, within a tenth of a second.
         """
         _check_seed(seed)

@@ -140,6 +140,11 @@ fn is_option(fleet: &Fleet, at: NodeIdx, choice: &Choice, fit: &[Option<filter::
         && (!choice.one_numa_node || is_on_one_numa_node(fleet, devices))
 }
 
+/// Whether every rule of the request and of the fleet admits a spot on one node now.
+pub fn is_admitted(fleet: &Fleet, request: &Request, question: &Question, spot: &Spot) -> bool {
+    judged(fleet, request, question, spot).is_some()
+}
+
 /// The placement that a spot on one node is; `None` when a rule of the request or of the fleet forbids it now.
 pub fn placement(fleet: &Fleet, request: &Request, question: &Question, spot: &Spot) -> Option<Placement> {
     let best = judged(fleet, request, question, spot)?;

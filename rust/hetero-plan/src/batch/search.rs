@@ -24,6 +24,7 @@ const DIVED: f64 = 0.65;
 const ROOMS: f64 = 0.8;
 
 /// What looking for a plan found beside the plan.
+#[derive(Default)]
 pub(crate) struct Looked {
     pub(crate) bound: u64,
     pub(crate) bound_source: &'static str,
