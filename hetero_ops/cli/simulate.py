@@ -103,6 +103,8 @@ def simulate(
         hetero-ops simulate --fleet fleet.yaml --trace tasks.csv --batch search --objective allocation --time-limit 30
     """
     if batch:
+        if option.Solver.exact in batch:
+            raise typer.BadParameter("a whole trace is too large for exact plans", param_hint="--batch")
         searches = [Search(solver, objective, time_limit, threads=threads) for solver in dict.fromkeys(batch)]
         planned = Fleet.load(fleet).simulate_batch(trace, searches, seeds=list(dict.fromkeys(seed)), arrival=arrival)
         if json or form is Format.json:
