@@ -57,13 +57,14 @@ struct Master<'a> {
     patterns: IndexSet<(usize, Pattern)>,
 }
 
-/// Solves the programme, from the contents of these rooms on, and makes whole nodes of its solution where
-/// there is a deadline for that; `None` where it has too many rows.
+/// Solves the programme, from the contents of these rooms on, and where that is asked makes whole nodes of its
+/// solution; `None` where it has too many rows.
 pub(crate) fn columns(
     field: &Field,
     rooms: &[Room],
     control: &Control<'_>,
-    (generated, dived): (Duration, Option<Duration>),
+    (generated, dived): (Duration, Duration),
+    is_dived: bool,
 ) -> Option<Columns> {
     let mut master = Master::new(field, rooms)?;
     for room in rooms {
@@ -73,15 +74,17 @@ pub(crate) fn columns(
     let (mut bound, center) = master.generate(MOST_ROUNDS, control, generated);
     let last: Vec<f64> = master.simplex.solve(control, generated).into_iter().map(|price| price.max(0.0)).collect();
     let mut device_bound = f64::INFINITY;
-    if !control.is_over(generated) {
-        let asked = center.into_iter().chain([last]).map(|prices| (master.fine(&prices, &master.values()), prices));
-        if let Some((fine, prices)) = asked.min_by(|a, b| a.0.total_cmp(&b.0)) {
+    if !control.is_over(dived) {
+        let values = master.values();
+        let asked = center.into_iter().chain([last]).map(|prices| (master.bounded(&prices, &values, None), prices));
+        if let Some(((_, hosts), prices)) = asked.min_by(|a, b| a.0.0.total_cmp(&b.0.0)) {
             let of_devices = |class: &Class| if class.count == 0 { 0.0 } else { class.value as f64 };
-            let values: Vec<f64> = master.classes.iter().map(of_devices).collect();
-            (bound, device_bound) = (bound.min(fine), master.fine(&prices, &values));
+            let of_devices: Vec<f64> = master.classes.iter().map(of_devices).collect();
+            bound = bound.min(master.bounded(&prices, &values, Some(&hosts)).0);
+            device_bound = master.bounded(&prices, &of_devices, Some(&hosts)).0;
         }
     }
-    let taken = dived.map_or_else(Vec::new, |deadline| master.dive(control, deadline));
+    let taken = if is_dived { master.dive(control, dived) } else { Vec::new() };
     Some(Columns { bound, device_bound, taken, classes: master.classes })
 }
 
@@ -323,16 +326,20 @@ impl<'a> Master<'a> {
         (priced + of_nodes, found.into_iter().enumerate().map(|(sort, (_, pattern))| (sort, pattern)).collect())
     }
 
-    /// The bound at these prices with fine grains, each host counted the way that bounds it best.
-    fn fine(&self, prices: &[f64], values: &[f64]) -> f64 {
-        let hosts = [0, 2, 4].map(Host::Mean);
-        let (profit, priced) = self.profit((prices, values), &hosts, FINE);
-        let least = |pricing: &Pricing| {
-            let earned = |host: &Host| pricing.best(&self.classes, &profit, *host, FINE).0;
-            hosts.iter().map(earned).fold(f64::INFINITY, f64::min)
+    /// The bound at these prices, and how each host is counted for it: as stated and in fine grains, else the way that
+    /// bounds it best.
+    fn bounded(&self, prices: &[f64], values: &[f64], stated: Option<&[Host]>) -> (f64, Vec<Host>) {
+        let all = [4, 2, 0].map(Host::Mean);
+        let grains = if stated.is_some() { FINE } else { COARSE };
+        let (profit, priced) = self.profit((prices, values), &all, grains);
+        let least = |(sort, pricing): (usize, &Pricing)| {
+            let tried = stated.map_or(&all[..], |hosts| &hosts[sort..=sort]);
+            let earned = tried.iter().map(|&host| (pricing.best(&self.classes, &profit, host, grains).0, host));
+            earned.min_by(|a, b| a.0.total_cmp(&b.0)).expect("some way to count")
         };
-        let earned: Vec<f64> = self.pricings.par_iter().map(least).collect();
-        priced + earned.iter().zip(&self.nodes).map(|(earned, nodes)| earned * nodes).sum::<f64>()
+        let earned: Vec<(f64, Host)> = self.pricings.par_iter().enumerate().map(least).collect();
+        let of_nodes: f64 = earned.iter().zip(&self.nodes).map(|((earned, _), nodes)| earned * nodes).sum();
+        (priced + of_nodes, earned.into_iter().map(|(_, host)| host).collect())
     }
 }
 

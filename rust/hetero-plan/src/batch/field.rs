@@ -1,5 +1,6 @@
 //! A fleet and a batch as rooms and shapes; what does not fit that form stays where it is.
 
+use hetero_core::digest::Digest;
 use hetero_core::document::NodeState;
 use hetero_core::filter;
 use hetero_core::request::Choice;
@@ -52,9 +53,9 @@ impl Field {
         });
         let choices: Vec<&Choice> = shapes.iter().map(|shape| &batch.requests[shape.request].choices[0]).collect();
         let mut sorts: IndexMap<Sort, ()> = IndexMap::new();
-        let mut rooms = Vec::new();
+        let (mut rooms, mut known) = (Vec::new(), IndexMap::new());
         for node in (0..fleet.inventory().nodes.len()).filter(|&at| is_room(at)).map(NodeIdx::new) {
-            let (sort, _) = sorts.insert_full(sort(fleet, node, &choices), ());
+            let (sort, _) = sorts.insert_full(sort(fleet, node, &choices, &mut known), ());
             rooms.push((node, sort));
         }
         let sorts: Vec<Sort> = sorts.into_keys().collect();
@@ -134,10 +135,16 @@ fn shapes(
     of_request.into_iter().map(shape).collect()
 }
 
-fn sort(fleet: &Fleet, at: NodeIdx, choices: &[&Choice]) -> Sort {
+/// `known` has the offers of nodes that are alike but for their place, to all choices that may go anywhere.
+fn sort(fleet: &Fleet, at: NodeIdx, choices: &[&Choice], known: &mut IndexMap<Digest, Vec<Offer>>) -> Sort {
     let (node, capacity) = (fleet.node(at), fleet.capacity());
+    let all = || choices.iter().map(|choice| offer(fleet, at, choice)).collect();
+    let offers = known.entry(node.digest).or_insert_with(all).clone();
+    let here = |(choice, offered): (&&Choice, Offer)| {
+        if choice.place.is_anywhere() { offered } else { offer(fleet, at, choice) }
+    };
     Sort {
-        offers: choices.iter().map(|choice| offer(fleet, at, choice)).collect(),
+        offers: choices.iter().zip(offers).map(here).collect(),
         cpu_milli: capacity.free_cpu_milli[at.at()].unwrap_or(0), // unknown is no amount that could be taken
         memory_mib: capacity.free_memory_mib[at.at()].unwrap_or(0),
         free_milli: capacity.free_milli[node.devices.clone()].to_vec(),

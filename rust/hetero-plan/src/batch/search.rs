@@ -70,9 +70,9 @@ pub(crate) fn look(
     // What is special may stand elsewhere in a better plan, so the bound knows nothing of where it is.
     let whole = (special > 0).then(|| Field::new(fleet, batch, levels.to_vec(), values, spots));
     let has_all_rooms = field.rooms.len() == fleet.inventory().nodes.len();
-    let deadlines = (at(GENERATED), is_dived.then(|| at(DIVED)));
+    let deadlines = (at(GENERATED), at(DIVED));
     let whole = whole.as_ref().unwrap_or(&field);
-    if let Some(found) = has_all_rooms.then(|| columns(whole, &whole.rooms, control, deadlines)).flatten() {
+    if let Some(found) = has_all_rooms.then(|| columns(whole, &whole.rooms, control, deadlines, is_dived)).flatten() {
         let bound = integer(found.bound).map(|bound| bound + special).filter(|bound| *bound < looked.bound);
         if let Some(bound) = bound {
             looked = Looked { bound, bound_source: "column generation", ..looked };
