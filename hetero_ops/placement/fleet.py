@@ -1,6 +1,5 @@
 """`Fleet`: what exists and what is free; asks the core where steps go."""
 
-import functools
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +11,6 @@ from hetero_ops._core import NoFit, Placement, Request, simulate, simulate_timed
 from hetero_ops.errors import InvalidDocument, InvalidRequirement
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.compile import compile_request
-from hetero_ops.gap.overhead import overheads
 from hetero_ops.gap.requirement import AnyRequirement, Requirement
 from hetero_ops.gap.throughput import ThroughputTable, read_throughput
 from hetero_ops.inventory.reading import Reading
@@ -22,6 +20,7 @@ from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
 from hetero_ops.placement.contender import Policy, contenders
 from hetero_ops.placement.limit import compile_limits
 from hetero_ops.placement.mix import compile_mix, read_mix
+from hetero_ops.placement.profiles import profiles
 from hetero_ops.placement.report import (
     Explanation,
     FragmentationReport,
@@ -100,7 +99,7 @@ class Fleet:
         """
         catalog = catalog or Catalog.default()
         try:
-            core = CoreFleet(_as_json(source.document), _profiles(catalog))
+            core = CoreFleet(_as_json(source.document), profiles(catalog))
             fleet = cls(core, catalog)
             if limits := json.loads(core.stated_limits()):
                 core.set_limits(compile_limits(limits, catalog, fleet._foreign_models))
@@ -452,15 +451,3 @@ def _check_seed(seed: int) -> None:
 
 def _restore(text: bytes, catalog: Catalog) -> Fleet:
     return Fleet(CoreFleet.from_json(text), catalog)
-
-
-@functools.lru_cache(maxsize=8)
-def _profiles(catalog: Catalog) -> bytes:
-    keys: dict[str, list[str]] = {}
-    for profile in catalog:
-        vendor = keys.setdefault(profile.vendor, [])
-        if profile.k8s_resource_name and profile.k8s_resource_name not in vendor:
-            vendor.append(profile.k8s_resource_name)
-    entries = [profile.for_core() for profile in catalog]
-    facts = {"digest": catalog.digest, "resource_keys": keys, "overheads": overheads().for_core()}
-    return json.dumps({**facts, "entries": entries}).encode()
