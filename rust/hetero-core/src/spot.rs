@@ -7,6 +7,8 @@ use crate::fleet::Fleet;
 use crate::gang;
 use crate::hold::{Hold, HoldId};
 use crate::place::{self, Best, Question, best_of_fleet, best_of_node, is_on_one_numa_node, largest_that_fits};
+use crate::power;
+use crate::reason::usable_kinds;
 use crate::request::{Choice, Request};
 use crate::score::{Before, Candidate, values};
 use crate::units::NodeIdx;
@@ -79,7 +81,7 @@ pub fn find_on(fleet: &Fleet, request: &Request, question: &Question, nodes: &[N
     };
     let most = nodes.iter().flat_map(|&node| &fleet.node(node).kinds).map(|run| run.devices.len()).max().unwrap_or(0);
     (0..request.choices.len()).find_map(|index| {
-        let choice = gang::apart(fleet, request, &request.choices[index]);
+        let choice = gang::apart(fleet, request, &question.policy.judged(&request.choices[index]));
         let Some(ceiling) = choice.count_ceiling else { return on_one(index, &choice) };
         let most = u32::try_from(most).unwrap_or(u32::MAX).min(ceiling);
         (choice.count..=most).rev().find_map(|count| on_one(index, &choice.with_count(count)))
@@ -89,7 +91,7 @@ pub fn find_on(fleet: &Fleet, request: &Request, question: &Question, nodes: &[N
 /// What a spot on one node scores; `None` when a rule of the request or of the fleet forbids it now.
 fn judged(fleet: &Fleet, request: &Request, question: &Question, spot: &Spot) -> Option<Best> {
     let [(at, devices)] = spot.parts.as_slice() else { return None };
-    let choice = &gang::apart(fleet, request, &spot.choice(request));
+    let choice = &gang::apart(fleet, request, &question.policy.judged(&spot.choice(request)));
     let (inventory, node, capacity) = (fleet.inventory(), fleet.node(*at), fleet.capacity());
     let least = request.choices[spot.choice_index].count;
     let is_counted = devices.len() == choice.count as usize && choice.count >= least;
@@ -99,7 +101,7 @@ fn judged(fleet: &Fleet, request: &Request, question: &Question, spot: &Spot) ->
         return None;
     }
     let fit = filter::kinds_of(fleet, request, spot.choice_index, choice);
-    let fit = filter::on_node(inventory, node, choice, &fit);
+    let fit = usable_kinds(fleet, *at, choice, &fit);
     let view = View {
         free_milli: |device: usize| capacity.free_milli[device],
         cpu_milli: capacity.free_cpu_milli[at.at()],
@@ -109,8 +111,12 @@ fn judged(fleet: &Fleet, request: &Request, question: &Question, spot: &Spot) ->
     if !is_served || !(choice.is_cpu_only() || is_option(fleet, *at, choice, &fit, devices)) {
         return None;
     }
+    let candidate = Candidate { node: *at, devices };
+    if !power::is_within(fleet, choice, candidate) {
+        return None;
+    }
     let before = Before::of(fleet, *at);
-    let values = values(fleet, choice, Candidate { node: *at, devices }, &before, question);
+    let values = values(fleet, choice, candidate, &before, question);
     let share = |device: usize| inventory.kinds[inventory.devices[device].kind.at()].share_for(choice);
     let idle_milli = before.total_milli() - devices.iter().map(|&device| u64::from(share(device))).sum::<u64>();
     let total = values.total(&question.weights);

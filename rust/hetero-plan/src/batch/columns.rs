@@ -101,7 +101,9 @@ impl<'a> Master<'a> {
         let pricing = |sort: usize| Pricing::new(&field.sorts[sort], &offers(sort));
         let pricings: Vec<Pricing> = (0..field.sorts.len()).map(pricing).collect::<Option<_>>()?;
         let mut nodes = vec![0.0; field.sorts.len()];
-        rooms.iter().for_each(|room| nodes[room.sort] += 1.0);
+        for room in rooms {
+            nodes[room.sort] += 1.0;
+        }
         let limits: Vec<f64> = nodes.iter().copied().chain(classes.iter().map(|class| class.demand as f64)).collect();
         let left = classes.iter().map(|class| class.demand).collect();
         Some(Self {
@@ -195,7 +197,9 @@ impl<'a> Master<'a> {
             is_left
         };
         pattern.several.retain(&mut is_left);
-        pattern.shared.iter_mut().for_each(|(_, _, content)| content.retain(&mut is_left));
+        for (_, _, content) in &mut pattern.shared {
+            content.retain(&mut is_left);
+        }
         pattern.shared.retain(|(_, _, content)| !content.is_empty());
         pattern.hosted.retain(&mut is_left);
         pattern
@@ -222,7 +226,9 @@ impl<'a> Master<'a> {
             times[*class] <= self.left[*class]
         };
         pattern.several.retain(&mut fits);
-        pattern.shared.iter_mut().for_each(|(_, _, content)| content.retain(&mut fits));
+        for (_, _, content) in &mut pattern.shared {
+            content.retain(&mut fits);
+        }
         pattern.shared.retain(|(_, _, content)| !content.is_empty());
         pattern.hosted.retain(&mut fits);
         pattern
@@ -252,7 +258,9 @@ impl<'a> Master<'a> {
                 _ => pattern.several.push(class),
             }
         }
-        shared.iter_mut().for_each(|(_, _, content)| content.sort_unstable());
+        for (_, _, content) in &mut shared {
+            content.sort_unstable();
+        }
         shared.sort_unstable();
         pattern.several.sort_unstable();
         pattern.hosted.sort_unstable();
@@ -296,34 +304,34 @@ impl<'a> Master<'a> {
     fn profit(&self, (prices, values): (&[f64], &[f64]), hosts: &[Host], grains: usize) -> (Vec<f64>, f64) {
         let sorts = self.field.sorts.len();
         let is_tiny = |at: usize, class: &Class| {
-            let tiny = |host: &Host| self.pricings.iter().any(|pricing| pricing.is_tiny(class, at, *host, grains));
+            let tiny = |host: &Host| self.pricings.iter().any(|of_sort| of_sort.is_tiny(class, at, *host, grains));
             hosts.iter().any(tiny)
         };
         let profit = |(at, class): (usize, &Class)| {
             if is_tiny(at, class) { 0.0 } else { values[at] - prices[sorts + at] }
         };
         let profit: Vec<f64> = self.classes.iter().enumerate().map(profit).map(|profit| profit.max(0.0)).collect();
-        let priced = self.classes.iter().zip(&profit).zip(values);
-        let priced = priced.map(|((class, profit), value)| class.demand as f64 * (value - profit)).sum();
-        (profit, priced)
+        let counted = self.classes.iter().zip(&profit).zip(values);
+        let counted = counted.map(|((class, profit), value)| class.demand as f64 * (value - profit)).sum();
+        (profit, counted)
     }
 
     /// The bound at these prices, and the best pattern of each sort that really fits.
     fn ask(&self, prices: &[f64]) -> (f64, Vec<(usize, Pattern)>) {
-        let (profit, priced) = self.profit((prices, &self.values()), &[EVEN], COARSE);
+        let (profit, counted) = self.profit((prices, &self.values()), &[EVEN], COARSE);
         let found: Vec<(f64, Pattern)> = self
             .pricings
             .par_iter()
-            .map(|pricing| {
-                let (earned, pattern) = pricing.best(&self.classes, &profit, EVEN, COARSE);
-                if pricing.fits(&self.classes, &pattern) {
+            .map(|of_sort| {
+                let (earned, pattern) = of_sort.best(&self.classes, &profit, EVEN, COARSE);
+                if of_sort.fits(&self.classes, &pattern) {
                     return (earned, pattern);
                 }
-                (earned, pricing.best(&self.classes, &profit, Host::Larger, COARSE).1)
+                (earned, of_sort.best(&self.classes, &profit, Host::Larger, COARSE).1)
             })
             .collect();
         let of_nodes: f64 = found.iter().zip(&self.nodes).map(|((earned, _), nodes)| earned * nodes).sum();
-        (priced + of_nodes, found.into_iter().enumerate().map(|(sort, (_, pattern))| (sort, pattern)).collect())
+        (counted + of_nodes, found.into_iter().enumerate().map(|(sort, (_, pattern))| (sort, pattern)).collect())
     }
 
     /// The bound at these prices, and how each host is counted for it: as stated and in fine grains, else the way that
@@ -331,15 +339,15 @@ impl<'a> Master<'a> {
     fn bounded(&self, prices: &[f64], values: &[f64], stated: Option<&[Host]>) -> (f64, Vec<Host>) {
         let all = [4, 2, 0].map(Host::Mean);
         let grains = if stated.is_some() { FINE } else { COARSE };
-        let (profit, priced) = self.profit((prices, values), &all, grains);
-        let least = |(sort, pricing): (usize, &Pricing)| {
+        let (profit, counted) = self.profit((prices, values), &all, grains);
+        let least = |(sort, of_sort): (usize, &Pricing)| {
             let tried = stated.map_or(&all[..], |hosts| &hosts[sort..=sort]);
-            let earned = tried.iter().map(|&host| (pricing.best(&self.classes, &profit, host, grains).0, host));
+            let earned = tried.iter().map(|&host| (of_sort.best(&self.classes, &profit, host, grains).0, host));
             earned.min_by(|a, b| a.0.total_cmp(&b.0)).expect("some way to count")
         };
         let earned: Vec<(f64, Host)> = self.pricings.par_iter().enumerate().map(least).collect();
         let of_nodes: f64 = earned.iter().zip(&self.nodes).map(|((earned, _), nodes)| earned * nodes).sum();
-        (priced + of_nodes, earned.into_iter().map(|(_, host)| host).collect())
+        (counted + of_nodes, earned.into_iter().map(|(_, host)| host).collect())
     }
 }
 

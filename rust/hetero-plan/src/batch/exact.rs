@@ -122,7 +122,9 @@ fn subsets(of: &[usize], size: usize, left: &mut usize) -> Option<Vec<Vec<usize>
         return Some(if size == 0 { vec![Vec::new()] } else { Vec::new() });
     };
     let mut all = subsets(rest, size - 1, left)?;
-    all.iter_mut().for_each(|subset| subset.insert(0, *first));
+    for subset in &mut all {
+        subset.insert(0, *first);
+    }
     if rest.len() >= size {
         all.extend(subsets(rest, size, left)?);
     }
@@ -149,5 +151,5 @@ pub fn settled(
     let proved = bound.filter(|bound| *bound < looked.bound);
     let looked =
         proved.map_or(looked, |bound| Looked { bound, bound_source: "integer programme", ..Looked::default() });
-    report(fleet, batch, settings, spots, looked, (control, std::time::Duration::ZERO))
+    report(fleet, batch, settings, spots, &looked, (control, std::time::Duration::ZERO))
 }

@@ -3,6 +3,7 @@
 use hetero_core::digest::Digest;
 use hetero_core::document::NodeState;
 use hetero_core::filter;
+use hetero_core::inventory::Node;
 use hetero_core::request::Choice;
 use hetero_core::spot::Spot;
 use hetero_core::units::NodeIdx;
@@ -28,6 +29,16 @@ pub(crate) struct Field {
     first_device: Vec<usize>,
 }
 
+/// Whether a node can be a room: its devices fit a set, and no power budget ties them to each other.
+pub(crate) fn is_room(node: &Node) -> bool {
+    is_countable(node) && !node.is_under_budget()
+}
+
+/// Whether a node can be a room for a bound, which no power budget makes less true.
+pub(crate) fn is_countable(node: &Node) -> bool {
+    node.devices.len() <= MOST_DEVICES
+}
+
 /// Whether a request is of the form that rooms know.
 pub(crate) fn is_simple(fleet: &Fleet, request: &Request) -> bool {
     let [choice] = request.choices.as_slice() else { return false };
@@ -46,9 +57,15 @@ pub(crate) fn is_simple(fleet: &Fleet, request: &Request) -> bool {
 impl Field {
     /// The field of a fleet in which nothing but what stays is placed. `spots` says, by task, what is placed and may move;
     /// `values` is by request.
-    pub(crate) fn new(fleet: &Fleet, batch: &Batch, levels: Vec<u32>, values: &[u64], spots: &[Option<Spot>]) -> Self {
-        let is_room = |at: usize| fleet.node(NodeIdx::new(at)).devices.len() <= MOST_DEVICES;
-        let shapes = shapes(fleet, batch, &levels, values, |task| {
+    pub(crate) fn new(
+        fleet: &Fleet,
+        batch: &Batch,
+        (levels, values): (&[u32], &[u64]),
+        spots: &[Option<Spot>],
+        is_room: fn(&Node) -> bool,
+    ) -> Self {
+        let is_room = |at: usize| is_room(fleet.node(NodeIdx::new(at)));
+        let shapes = shapes(fleet, batch, levels, values, |task| {
             spots[task].as_ref().is_none_or(|spot| spot.parts.iter().all(|(node, _)| is_room(node.at())))
         });
         let choices: Vec<&Choice> = shapes.iter().map(|shape| &batch.requests[shape.request].choices[0]).collect();
@@ -62,6 +79,7 @@ impl Field {
         let rooms = rooms.into_iter().map(|(node, sort)| Room::new(node, sort, &sorts[sort])).collect();
         let first_device = fleet.inventory().nodes.iter().map(|node| node.devices.start).collect();
         let is_flat = levels.iter().all(|&level| level == 0);
+        let levels = levels.to_vec();
         let mut field = Self { shapes, sorts, rooms, levels, is_flat, first_device };
         field.enter(batch, spots);
         field

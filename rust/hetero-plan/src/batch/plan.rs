@@ -69,7 +69,7 @@ fn plan(fleet: &Fleet, batch: &Batch, settings: &Settings, control: &Control<'_>
         Solver::Greedy => Looked::bounded(fleet, batch, &values),
         _ => look(fleet, batch, (&levels, &values), settings, (control, start), &mut spots)?,
     };
-    report(fleet, batch, settings, spots, looked, (control, start))
+    report(fleet, batch, settings, spots, &looked, (control, start))
 }
 
 /// Checks a plan, places what still fits, and says how good it is.
@@ -78,7 +78,7 @@ pub(crate) fn report(
     batch: &Batch,
     settings: &Settings,
     mut spots: Vec<Option<Spot>>,
-    looked: Looked,
+    looked: &Looked,
     (control, start): (&Control<'_>, Duration),
 ) -> Result<Plan> {
     let levels = batch.levels(settings.objective);
@@ -103,7 +103,7 @@ pub(crate) fn report(
         allocated_bound_ratio: looked.device_bound.and_then(|bound| bound_ratio(fleet, bound)),
         cost: judge.cost(&planned, asked - value, asked),
         steps: looked.steps,
-        seconds: ((control.now)() - start).as_secs_f64(),
+        seconds: (control.now)().saturating_sub(start).as_secs_f64(),
         spots,
     })
 }
