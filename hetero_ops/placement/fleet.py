@@ -2,13 +2,13 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 from hetero_ops._core import Fleet as CoreFleet
-from hetero_ops._core import NoFit, Placement, Request, simulate, simulate_timed
-from hetero_ops.errors import InvalidDocument, InvalidRequirement
+from hetero_ops._core import NoFit, Placement, Request
+from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.compile import compile_request
 from hetero_ops.gap.requirement import AnyRequirement, Requirement
@@ -17,26 +17,17 @@ from hetero_ops.inventory.reading import Reading
 from hetero_ops.inventory.source import FleetSource, read_fleet
 from hetero_ops.placement import batch
 from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
-from hetero_ops.placement.contender import Policy, contenders
 from hetero_ops.placement.limit import compile_limits
 from hetero_ops.placement.mix import compile_mix, read_mix
 from hetero_ops.placement.profiles import profiles
-from hetero_ops.placement.report import (
-    Explanation,
-    FragmentationReport,
-    OverviewRow,
-    ScoreReport,
-    SimulationReport,
-    TimedReport,
-)
-from hetero_ops.placement.simulation import Progress, arrival_milli, checked_patience_s, read_trace, squeeze_milli
+from hetero_ops.placement.replays import Replays, check_seed
+from hetero_ops.placement.report import Explanation, FragmentationReport, OverviewRow, ScoreReport
 
 # Compiled requests kept; pipelines ask the same few again and again.
 _MAX_REQUESTS = 1024
-_SEEDS = 2**64
 
 
-class Fleet:
+class Fleet(Replays):
     """All clusters of a fleet. Built once, asked many times; safe to share between threads, and it pickles.
 
     Placing changes nothing. `commit` takes the capacity of a placement in this object, `release` gives it back;
@@ -167,7 +158,7 @@ class Fleet:
         Raises:
             InvalidRequirement: the requirement cannot be understood, or names a model that nobody knows.
         """
-        _check_seed(seed)
+        check_seed(seed)
         request, table = self._request(requirement), _table(weights)
         return self._core.place(request, policy=policy, seed=seed, key=key, weights=table)
 
@@ -195,7 +186,7 @@ class Fleet:
         Raises:
             InvalidRequirement: as `place`, for the first requirement that is wrong.
         """
-        _check_seed(seed)
+        check_seed(seed)
         requests = [self._request(requirement) for requirement in requirements]
         return self._core.place_each(requests, policy=policy, seed=seed, key=key, weights=_table(weights))
 
@@ -227,7 +218,7 @@ class Fleet:
             InvalidRequirement: a request or a setting cannot be understood, or is nothing for `exact`.
             KeyboardInterrupt: Ctrl-C, within a tenth of a second.
         """
-        _check_seed(seed)
+        check_seed(seed)
         search = batch.Search(solver, objective, time_limit_s, steps, seed, threads, weights)
         return batch.plan(self._core, list(requests), search, self._compile)
 
@@ -245,7 +236,7 @@ class Fleet:
         Raises:
             InvalidRequirement: as `place`.
         """
-        _check_seed(seed)
+        check_seed(seed)
         request, table = self._compile(requirement), _table(weights)
         text = self._core.explain(request, policy=policy, seed=seed, key=key, weights=table)
         explanation: Explanation = json.loads(text)
@@ -286,128 +277,6 @@ class Fleet:
         report: FragmentationReport = json.loads(self._core.fragmentation())
         return report
 
-    def simulate(  # noqa: PLR0913 - a replay has many settings, all with defaults
-        self,
-        trace: str | os.PathLike[str],
-        *,
-        policies: Sequence[str | Policy] = ("aware",),
-        seeds: Sequence[int] = (42,),
-        arrival: float = 1.3,
-        with_learned_mix: bool = False,
-        against: str | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> SimulationReport:
-        """Replays a trace on this fleet as it is now, which stays so: every policy with every seed.
-
-        Args:
-            trace: a task list in the columns of the openb trace (`.csv`). It is the expected workload too.
-            policies: `random`, `first-fit`, `best-fit`, `worst-fit`, `dot-product`, `gpu-packing`, `gpu-clustering`,
-                `fgd` or `aware`; docs/simulate.md has their rules. `weights:FILE` is `aware` with the weights of a
-                JSON file. A function, or `module:function`, gets each task and the nodes where it fits and says where
-                it goes.
-            seeds: each decides which tasks arrive in which order, and how ties go.
-            arrival: demand that arrives, over the capacity of all devices.
-            with_learned_mix: replays `aware` once more, with a mix that it learns from the tasks that it has seen.
-            against: one of the policies; the others are compared with it, seed by seed.
-            threads: how many; one a core when `None`. Only the measured times depend on it.
-            progress: called about ten times a second with decisions taken and expected; what it raises ends the replay.
-
-        Raises:
-            InvalidDocument: the trace cannot be read, or replayed on this fleet.
-            InvalidRequirement: there is no such policy; the nearest one is named.
-            KeyboardInterrupt: Ctrl-C, within a tenth of a second.
-        """
-        for seed in seeds:
-            _check_seed(seed)
-        text = simulate(
-            self._core,
-            read_trace(Path(trace), self._catalog),
-            contenders(policies),
-            list(seeds),
-            arrival_milli(arrival),
-            threads or 0,
-            with_learned_mix=with_learned_mix,
-            against=against,
-            progress=progress,
-        )
-        report: SimulationReport = json.loads(text)
-        return report
-
-    def simulate_timed(  # noqa: PLR0913
-        self,
-        trace: str | os.PathLike[str],
-        *,
-        policies: Sequence[str | Policy] = ("aware",),
-        seeds: Sequence[int] = (42,),
-        orders: Sequence[str] = ("backfill",),
-        squeeze: float = 1,
-        patience_s: int = 3600,
-        with_learned_mix: bool = False,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> TimedReport:
-        """Replays a trace on this fleet with its own times: tasks come, wait, run and end. The fleet stays as it is.
-
-        Args:
-            trace: as in `simulate`, with `creation_time`, `scheduled_time` and `deletion_time`; `qos` is the priority.
-            policies: as in `simulate`.
-            seeds: each decides how ties go.
-            orders: `fifo`, strictly by arrival, or `backfill`: by priority, then age, then size, and who does not fit
-                is passed until it has waited for long; then a node is kept for it.
-            squeeze: what times between arrivals are divided by; tasks run as long as they ran.
-            patience_s: how long that is.
-            with_learned_mix: as in `simulate`.
-            threads: as in `simulate`.
-            progress: as in `simulate`, with tasks come and expected.
-
-        Raises:
-            InvalidDocument: as `simulate`.
-            InvalidRequirement: as `simulate`, and for an unknown order.
-            KeyboardInterrupt: as `simulate`.
-        """
-        for seed in seeds:
-            _check_seed(seed)
-        text = simulate_timed(
-            self._core,
-            read_trace(Path(trace), self._catalog, with_times=True),
-            contenders(policies),
-            list(seeds),
-            list(orders),
-            squeeze_milli(squeeze),
-            checked_patience_s(patience_s),
-            threads or 0,
-            with_learned_mix=with_learned_mix,
-            progress=progress,
-        )
-        report: TimedReport = json.loads(text)
-        return report
-
-    def simulate_batch(
-        self,
-        trace: str | os.PathLike[str],
-        searches: Sequence[batch.Search],
-        *,
-        seeds: Sequence[int] = (42,),
-        arrival: float = 1.3,
-    ) -> batch.BatchReport:
-        """Plans the tasks of a trace on this fleet all at once, with each search and seed; the fleet stays as it is.
-
-        Args:
-            trace: as in `simulate`, from which as many tasks come. All are known; their order is their age.
-            searches: how plans are looked for; the seed of each is that of the run.
-            seeds: as in `simulate`.
-            arrival: as in `simulate`.
-
-        Raises:
-            InvalidDocument: as `simulate`.
-            KeyboardInterrupt: as `simulate`.
-        """
-        for seed in seeds:
-            _check_seed(seed)
-        tasks = read_trace(Path(trace), self._catalog)
-        return batch.replay(self._core, tasks, searches, seeds, arrival_milli(arrival))
-
     def overview(self) -> list[OverviewRow]:
         """Devices by pool and kind."""
         rows: list[OverviewRow] = json.loads(self._core.overview())
@@ -442,11 +311,6 @@ def _as_json(document: Mapping[str, Any]) -> bytes:
 
 def _table(weights: Mapping[str, int] | None) -> bytes | None:
     return None if weights is None else json.dumps(dict(weights)).encode()
-
-
-def _check_seed(seed: int) -> None:
-    if not 0 <= seed < _SEEDS:
-        raise InvalidRequirement(f"seed {seed} is not from 0 to 2**64 - 1; choose another")
 
 
 def _restore(text: bytes, catalog: Catalog) -> Fleet:
