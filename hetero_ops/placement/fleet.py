@@ -39,11 +39,12 @@ class Fleet(Replays):
     nothing is written anywhere.
     """
 
-    __slots__ = ("_foreign_models", "_requests")
+    __slots__ = ("_catalog", "_core", "_foreign_models", "_requests")
 
     def __init__(self, core: CoreFleet, catalog: Catalog) -> None:
         """Wraps a fleet of the core; `load` and `from_document` are the usual ways in."""
-        super().__init__(core, catalog)
+        self._core = core
+        self._catalog = catalog
         self._foreign_models = tuple(core.foreign_models())
         self._requests: dict[str | Requirement, Request] = {}
 
@@ -212,7 +213,7 @@ class Fleet(Replays):
 
         Args:
             requests: the steps: requirements, or `Step` with priority and age.
-            solver: `greedy`, `search` or `genetic`.
+            solver: `greedy`, `search`, `genetic`, or for small batches `exact` (needs the extra of that name).
             objective: `order` (priority, then age, then allocation) or `allocation` alone.
             time_limit_s: the best plan so far is taken then; the first one is always finished.
             steps: the same after so many steps of the search; plans then repeat, whatever the number of threads.
@@ -221,7 +222,7 @@ class Fleet(Replays):
             threads: how many; one a core when `None`.
 
         Raises:
-            InvalidRequirement: a request or a setting cannot be understood.
+            InvalidRequirement: a request or a setting cannot be understood, or is nothing for `exact`.
             KeyboardInterrupt: Ctrl-C, within a tenth of a second.
         """
         check_seed(seed)
