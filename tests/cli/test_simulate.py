@@ -25,6 +25,7 @@ def test_every_policy_runs_with_every_seed(command, trace):
         "seed",
         "allocated_ratio",
         "allocated_over_arrival",
+        "draw_w_over_arrival",
         "fragmentation_ratio",
         "failed",
         "failed_by_size",
