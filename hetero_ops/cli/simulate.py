@@ -90,7 +90,9 @@ def simulate(
     json: option.Json = False,
     output: option.Output = None,
 ) -> None:
-    """Replay a trace on a fleet under placement policies: tasks come in random order, none is retried, none departs.
+    """Replay a trace on a fleet under placement policies.
+
+    Tasks come in random order, none is retried and none ends; or, with --timed, at their own times.
 
     [bold]Examples[/bold]
 

@@ -20,6 +20,8 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 _DASHES = ("-", (0, (5, 2)))
 # Part of all devices that must be refused for a line to leave the line of what arrived.
 _REFUSED = 0.005
+# Part of all devices that the picture is high at least: a line that is flat needs some room.
+_LEAST_HEIGHT = 0.01
 
 
 def plot_allocation(report: SimulationReport, path: Path) -> None:
@@ -53,6 +55,7 @@ def plot_allocation(report: SimulationReport, path: Path) -> None:
     )
     axes.set_xlim(100 * arrived[first], 100 * report["arrival"])
     lowest, highest = (end(curve[at] for curve in means.values()) for end, at in ((min, first), (max, -1)))
+    lowest = min(lowest, highest - _LEAST_HEIGHT)
     axes.set_ylim(100 * lowest, min(100, 100 * highest + (highest - lowest) * 8))
     axes.set_xlabel("demand arrived, % of all devices")
     axes.set_ylabel("devices allocated, %")

@@ -25,6 +25,7 @@ def test_every_policy_runs_with_every_seed(command, trace):
         "seed",
         "allocated_ratio",
         "allocated_over_arrival",
+        "draw_w_over_arrival",
         "fragmentation_ratio",
         "failed",
         "failed_by_size",
@@ -125,3 +126,19 @@ def test_a_function_of_the_working_folder_can_be_named(command, trace, tmp_path,
     result = command("simulate", "--fleet", MIXED, "--trace", trace, "--policy", "mine:last")
     assert result.code == 0
     assert "mine:last" in result.out
+
+
+def test_a_plot_comes_beside_the_report(command, trace, tmp_path):
+    pytest.importorskip("matplotlib")
+    file = tmp_path / "plot.png"
+    result = command("simulate", "--fleet", MIXED, "--trace", trace, "--plot", str(file), "--json")
+    assert (result.code, json.loads(result.out)["tasks"]) == (0, 3)
+    assert file.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_plot_that_cannot_be_drawn_is_told_first(command, tmp_path):
+    result = command(
+        "simulate", "--fleet", "absent.yaml", "--trace", "absent.csv", "--plot", str(tmp_path / "plot.txt")
+    )
+    assert result.code == 65
+    assert "no picture ends so" in result.err

@@ -81,3 +81,61 @@ fn prior(inventory: &Inventory) -> Vec<TaskClass> {
     });
     of_size.chain(of_kind).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hetero_core::Fleet;
+    use hetero_core::document::FleetDocument;
+    use hetero_core::profile::Profiles;
+
+    fn fleet() -> Fleet {
+        let document = br#"{"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": [{"name": "here", "nodes": [
+            {"name": "a", "cpu_milli": 64000, "devices": [{"sku": "unknown", "class": "gpu", "model": "X", "count": 5}]},
+            {"name": "b", "cpu_milli": 16000, "devices": [{"sku": "unknown", "class": "gpu", "model": "Y", "count": 3}]}]}]}"#;
+        let profiles = br#"{"digest": "test", "resource_keys": {}, "entries": []}"#;
+        let read = FleetDocument::from_json(document).expect("valid");
+        Fleet::new(read, Profiles::from_json(profiles).expect("valid")).expect("valid")
+    }
+
+    fn trace() -> Trace {
+        let ask = |count| Choice { count, share_milli: WHOLE_MILLI, ..Choice::default() };
+        let mix = MixDocument { source: "test".to_owned(), classes: Vec::new() };
+        Trace { mix, classes: vec![ask(1), ask(2)], tasks: vec![0, 1], times: None }
+    }
+
+    #[test]
+    fn before_anything_is_seen_large_steps_and_each_model_are_expected() {
+        let expected: Vec<(u32, Option<String>, u64, u64)> = Learned::new(fleet().inventory(), &trace())
+            .mix()
+            .classes
+            .into_iter()
+            .map(|class| {
+                let model = class.choice.names.first().map(|name| name.models[0].clone());
+                (class.choice.count, model, class.choice.cpu_milli, class.weight)
+            })
+            .collect();
+        // 1, 2 and 4 of at most 5 as 4 : 2 : 1 of 50 tasks; X and Y as 5 : 3 of 50; half of 80 cores over 8 devices each
+        let model = |name: &str| Some(name.to_owned());
+        assert_eq!(
+            expected,
+            [
+                (1, None, 5_000, 28_571),
+                (2, None, 10_000, 14_286),
+                (4, None, 20_000, 7_143),
+                (1, model("X"), 5_000, 31_250),
+                (1, model("Y"), 5_000, 18_750),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_seen_is_added_and_told_in_time() {
+        let mut learned = Learned::new(fleet().inventory(), &trace());
+        let due: Vec<u64> = (1..=700).filter(|_| learned.see(1)).collect();
+        assert_eq!(due, [300, 600]);
+        let seen = learned.mix().classes.pop().expect("seen");
+        assert_eq!((seen.choice.count, seen.weight), (2, 700 * UNITS));
+        assert_eq!(learned.mix().classes.len(), 6, "a class that was not seen is not there");
+    }
+}

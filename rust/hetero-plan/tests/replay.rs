@@ -2,10 +2,11 @@
 
 #![allow(missing_docs)]
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use hetero_core::Fleet;
-use hetero_plan::{Policy, Question, Report, Run, Trace, Watch, simulate};
+use hetero_plan::{Answer, Asked, Contender, Foreign, Policy, Question, Report, Rule, Run, Trace, Watch, simulate};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -143,6 +144,30 @@ fn policies_are_compared_seed_by_seed() {
     question.against = Some("best-fit".to_owned());
     let refused = simulate(&two, &tasks, &question, &Watch::default(), &|| Duration::ZERO).expect_err("not there");
     assert!(refused.to_string().contains("name one of worst-fit, fgd"), "{refused}");
+}
+
+/// Takes whoever comes first, and any devices.
+#[derive(Debug)]
+struct First;
+
+impl Foreign for First {
+    fn choose(&self, asked: Asked) -> hetero_core::Result<Option<Answer>> {
+        let facts = &asked.candidates[0].facts;
+        Ok(Some(Answer { node: facts.name.clone(), cluster: Some(facts.cluster.clone()), devices: None }))
+    }
+}
+
+#[test]
+fn a_policy_from_outside_that_takes_the_first_is_first_fit() {
+    let nodes = [node("a", 16, "X", 2), node("b", 8, "Y", 4), node("c", 4, "X", 1)];
+    let tasks = trace(&[(1, 500, 1, None), (1, 300, 2, Some("X")), (2, 1000, 2, None), (1, 1000, 3, None)]);
+    let mut question = ask(&[Policy::FirstFit], &[1, 2, 3, 4], 1300, 2);
+    question.policies.push(Contender { name: "mine".to_owned(), rule: Rule::Foreign(Arc::new(First)) });
+    let report = replay(&fleet(&nodes), &tasks, &question);
+    let (built_in, mine) = report.runs.split_at(4);
+    for (built_in, mine) in built_in.iter().zip(mine) {
+        assert_eq!(&Run { policy: "first-fit".to_owned(), ..mine.clone() }, built_in);
+    }
 }
 
 #[test]
