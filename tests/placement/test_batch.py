@@ -83,6 +83,15 @@ def test_limits_of_a_team_hold_over_the_whole_plan():
     assert reason == "QUOTA"
 
 
+def test_power_budgets_and_shares_by_memory_are_kept():
+    budget = node("a", "4xH100-SXM5-80GB", power_budget_mw=1_500_000)  # two of 700 W
+    plan = fleet(budget).place_all(["H100:1"] * 4, **QUICK)
+    assert sum(decision.ok for decision in plan.decisions) == 2
+    by_memory = {"choices": [{"models": ["L4"], "share": {"memory": "10GB"}}]}
+    plan = fleet(node("b", "1xL4")).place_all([by_memory] * 3, **QUICK)
+    assert sum(decision.ok for decision in plan.decisions) == 2, "24 GB hold two of 10"
+
+
 def test_a_plan_as_json():
     plan = two_nodes().place_all([Step("L4:1", name="small")], **QUICK)
     told = json.loads(plan.to_json())
