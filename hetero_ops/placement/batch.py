@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from hetero_ops._core import Fleet as CoreFleet
 from hetero_ops._core import NoFit, Placement, Request
@@ -72,11 +72,26 @@ class PlanReport(TypedDict):
     seconds: float
 
 
+class PlannedTask(TypedDict):
+    """A task of a plan: the place of its class among the different tasks of the trace, and where it goes.
+
+    `node` is `None` for one that waits; `devices` are ids on the node.
+    """
+
+    task_class: int
+    node: str | None
+    devices: list[int]
+
+
 class BatchRun(PlanReport):
-    """The plan for the tasks of one seed; `cpu_only` are those without devices, and how many of them are placed."""
+    """The plan for the tasks of one seed; `cpu_only` are those without devices, and how many of them are placed.
+
+    `planned` has every task, where that was asked.
+    """
 
     seed: int
     cpu_only: tuple[int, int]
+    planned: NotRequired[list[PlannedTask]]
 
 
 class BatchReport(TypedDict):
@@ -191,14 +206,21 @@ def plan(
     return Plan(known, tuple(decisions), json.loads(report))
 
 
-def replay(
-    core: CoreFleet, trace: bytes, searches: Sequence[Search], seeds: Sequence[int], arrival_milli: int
+def replay(  # noqa: PLR0913 - what a question has
+    core: CoreFleet,
+    trace: bytes,
+    searches: Sequence[Search],
+    seeds: Sequence[int],
+    arrival_milli: int,
+    *,
+    with_tasks: bool = False,
 ) -> BatchReport:
     """Plans the tasks of a trace, as the core reads it, all at once."""
     question = {
         "settings": [search.settings() for search in searches],
         "seeds": list(seeds),
         "arrival_milli": arrival_milli,
+        "with_tasks": with_tasks,
     }
     report: BatchReport = json.loads(core.simulate_batch(trace, json.dumps(question).encode()))
     return report

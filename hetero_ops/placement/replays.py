@@ -127,6 +127,7 @@ class Replays:
         *,
         seeds: Sequence[int] = (42,),
         arrival: float = 1.3,
+        with_tasks: bool = False,
     ) -> batch.BatchReport:
         """Plans the tasks of a trace on this fleet all at once, with each search and seed; the fleet stays as it is.
 
@@ -135,6 +136,7 @@ class Replays:
             searches: how plans are looked for; the seed of each is that of the run.
             seeds: as in `simulate`.
             arrival: as in `simulate`.
+            with_tasks: tells where every task goes.
 
         Raises:
             InvalidDocument: as `simulate`.
@@ -143,4 +145,4 @@ class Replays:
         for seed in seeds:
             check_seed(seed)
         tasks = read_trace(Path(trace), self._catalog)
-        return batch.replay(self._core, tasks, searches, seeds, arrival_milli(arrival))
+        return batch.replay(self._core, tasks, searches, seeds, arrival_milli(arrival), with_tasks=with_tasks)

@@ -5,6 +5,7 @@ use hetero_core::document::NodeState;
 use hetero_core::filter;
 use hetero_core::inventory::Node;
 use hetero_core::request::Choice;
+use hetero_core::sharing::Terms;
 use hetero_core::spot::Spot;
 use hetero_core::units::NodeIdx;
 use hetero_core::{Fleet, Request};
@@ -29,13 +30,15 @@ pub(crate) struct Field {
     first_device: Vec<usize>,
 }
 
-/// Whether a node can be a room: its devices fit a set, and no power budget ties them to each other.
-pub(crate) fn is_room(node: &Node) -> bool {
-    is_countable(node) && !node.is_under_budget()
+/// Whether a node can be a room: its devices fit a set, no power budget ties them to each other, and no pool has them
+/// shared in its own way.
+pub(crate) fn is_room(fleet: &Fleet, node: &Node) -> bool {
+    let is_usual = |run: &hetero_core::inventory::Run| fleet.inventory().kinds[run.kind.at()].terms == Terms::default();
+    is_countable(fleet, node) && !node.is_under_budget() && node.kinds.iter().all(is_usual)
 }
 
 /// Whether a node can be a room for a bound, which no power budget makes less true.
-pub(crate) fn is_countable(node: &Node) -> bool {
+pub(crate) fn is_countable(_: &Fleet, node: &Node) -> bool {
     node.devices.len() <= MOST_DEVICES
 }
 
@@ -46,6 +49,7 @@ pub(crate) fn is_simple(fleet: &Fleet, request: &Request) -> bool {
     let is_linked = choice.count > 1 && choice.link.is_some();
     let is_plain = !choice.may_be_gang()
         && choice.place.spread.is_none()
+        && choice.share_memory_mib.is_none()
         && choice.units_milli.is_none()
         && choice.tensor_ranks.is_none_or(|ranks| ranks < 2)
         && choice.count_ceiling.is_none()
@@ -63,9 +67,9 @@ impl Field {
         batch: &Batch,
         (levels, values): (&[u32], &[u64]),
         spots: &[Option<Spot>],
-        is_room: fn(&Node) -> bool,
+        is_room: fn(&Fleet, &Node) -> bool,
     ) -> Self {
-        let is_room = |at: usize| is_room(fleet.node(NodeIdx::new(at)));
+        let is_room = |at: usize| is_room(fleet, fleet.node(NodeIdx::new(at)));
         let shapes = shapes(fleet, batch, levels, values, |task| {
             spots[task].as_ref().is_none_or(|spot| spot.parts.iter().all(|(node, _)| is_room(node.at())))
         });

@@ -33,4 +33,4 @@ pub use control::Control;
 pub use cost::Cost;
 pub use exact::{Instance, Offer, instance, settled};
 pub use plan::{Plan, place_all};
-pub use replay::{BatchQuestion, BatchReport, BatchRun, replay};
+pub use replay::{BatchQuestion, BatchReport, BatchRun, PlannedTask, replay};

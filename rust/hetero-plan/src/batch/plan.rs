@@ -11,6 +11,7 @@ use crate::batch::ask::{Batch, Objective, Settings, Solver, Task, refuse, value}
 use crate::batch::control::Control;
 use crate::batch::cost::{Cost, Judge};
 use crate::batch::greedy::greedy;
+use crate::batch::pool::compare_changes;
 use crate::batch::search::{Looked, look};
 
 /// Who goes where, and how good that is.
@@ -64,12 +65,28 @@ fn plan(fleet: &Fleet, batch: &Batch, settings: &Settings, control: &Control<'_>
     let values: Vec<u64> = batch.requests.iter().map(|request| value(fleet, request)).collect();
     let mut spots = vec![None; batch.tasks.len()];
     greedy(&mut fleet.clone(), batch, (&levels, &values), &mut spots, control)?;
+    let first = spots.clone();
     let looked = match settings.solver {
         Solver::Exact => return Err(refuse("an exact plan is made by its integer programme")),
         Solver::Greedy => Looked::bounded(fleet, batch, &values),
         _ => look(fleet, batch, (&levels, &values), settings, (control, start), &mut spots)?,
     };
+    let mut admitted = spots.clone();
+    settle(fleet, batch, &mut admitted);
+    if admitted != spots && is_worse(batch, &admitted, &first, (&levels, &values)) {
+        spots = first; // what the core refuses of a plan may be more than it gained
+    }
     report(fleet, batch, settings, spots, &looked, (control, start))
+}
+
+/// Whether a plan places less than another.
+fn is_worse(batch: &Batch, spots: &[Option<Spot>], other: &[Option<Spot>], (levels, values): (&[u32], &[u64])) -> bool {
+    let change = |(task, (spot, other)): (usize, (&Option<Spot>, &Option<Spot>))| {
+        let value = i64::try_from(values[batch.tasks[task].request]).unwrap_or(i64::MAX);
+        let change = i64::from(spot.is_some()) - i64::from(other.is_some());
+        (change != 0).then_some((levels[task], change * value))
+    };
+    compare_changes(spots.iter().zip(other).enumerate().filter_map(change).collect()).is_lt()
 }
 
 /// Checks a plan, places what still fits, and says how good it is.

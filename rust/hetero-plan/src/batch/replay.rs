@@ -1,5 +1,6 @@
 //! The tasks of a trace as one batch: what planning makes of a queue that is known.
 
+use hetero_core::spot::Spot;
 use hetero_core::{Fleet, Request, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,9 @@ pub struct BatchQuestion {
     pub seeds: Vec<u64>,
     /// How much is asked, thousandths of the capacity.
     pub arrival_milli: u32,
+    /// Whether the plans themselves are told.
+    #[serde(default)]
+    pub with_tasks: bool,
 }
 
 /// One plan for the tasks of one seed.
@@ -34,6 +38,20 @@ pub struct BatchRun {
     pub plan: Plan,
     /// Tasks that ask for no device, and how many of them are placed.
     pub cpu_only: (usize, usize),
+    /// Every task; only where that is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned: Option<Vec<PlannedTask>>,
+}
+
+/// A task of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlannedTask {
+    /// Its class: its place among the different tasks of the trace, in the order in which they first come.
+    pub task_class: usize,
+    /// The node; `None` for one that waits.
+    pub node: Option<String>,
+    /// Ids of its devices on the node.
+    pub devices: Vec<u32>,
 }
 
 /// All runs.
@@ -68,7 +86,8 @@ pub fn replay(fleet: &Fleet, trace: &Trace, question: &BatchQuestion, control: &
             let is_cpu = |class: usize| trace.classes[class].is_cpu_only();
             let of_cpu = classes.par_iter().zip(&plan.spots).filter(|(class, _)| is_cpu(**class));
             let placed = of_cpu.clone().filter(|(_, spot)| spot.is_some()).count();
-            runs.push(BatchRun { seed, cpu_only: (of_cpu.count(), placed), plan });
+            let planned = question.with_tasks.then(|| planned(&full, &classes, &plan));
+            runs.push(BatchRun { seed, cpu_only: (of_cpu.count(), placed), planned, plan });
         }
     }
     Ok(BatchReport {
@@ -78,6 +97,19 @@ pub fn replay(fleet: &Fleet, trace: &Trace, question: &BatchQuestion, control: &
         arrival: f64::from(question.arrival_milli) / 1000.0,
         runs,
     })
+}
+
+fn planned(fleet: &Fleet, classes: &[usize], plan: &Plan) -> Vec<PlannedTask> {
+    let task = |(&class, spot): (&usize, &Option<Spot>)| {
+        let part = spot.as_ref().and_then(|spot| spot.parts.first());
+        let id = |&device: &usize| fleet.inventory().devices[device].id;
+        PlannedTask {
+            task_class: class,
+            node: part.map(|(node, _)| fleet.node(*node).name.clone()),
+            devices: part.iter().flat_map(|(_, devices)| devices).map(id).collect(),
+        }
+    };
+    classes.iter().zip(&plan.spots).map(task).collect()
 }
 
 fn batch(trace: &Trace, classes: &[usize]) -> Batch {

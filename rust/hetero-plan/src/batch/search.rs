@@ -66,12 +66,12 @@ pub(crate) fn look(
     let mut looked = Looked::bounded(fleet, batch, values);
     let nodes = || fleet.inventory().nodes.iter();
     // Where the core has its say, what it has placed may stand elsewhere in a better plan: the bound knows nothing of that.
-    let has_rest = special > 0 || !nodes().all(is_room);
+    let has_rest = special > 0 || !nodes().all(|node| is_room(fleet, node));
     let is_dived = !has_rest && settings.objective == Objective::Allocation && settings.solver == Solver::Search;
     let whole = has_rest.then(|| Field::new(fleet, batch, (levels, values), spots, is_countable));
     let deadlines = (at(GENERATED), at(DIVED));
     let whole = whole.as_ref().unwrap_or(&field);
-    let is_bounded = nodes().all(is_countable);
+    let is_bounded = nodes().all(|node| is_countable(fleet, node));
     if let Some(found) = is_bounded.then(|| columns(whole, &whole.rooms, control, deadlines, is_dived)).flatten() {
         let bound = integer(found.bound).map(|bound| bound + special).filter(|bound| *bound < looked.bound);
         if let Some(bound) = bound {
@@ -112,7 +112,7 @@ fn integer(bound: f64) -> Option<u64> {
 
 /// Takes what is not of the simple form, and so stays where it is while rooms are emptied and filled.
 fn keep(fleet: &mut Fleet, batch: &Batch, spots: &[Option<Spot>]) -> Result<()> {
-    let stays = |spot: &Spot, fleet: &Fleet| spot.parts.iter().any(|(node, _)| !is_room(fleet.node(*node)));
+    let stays = |spot: &Spot, fleet: &Fleet| spot.parts.iter().any(|(node, _)| !is_room(fleet, fleet.node(*node)));
     for (task, spot) in batch.tasks.iter().zip(spots) {
         let request = &batch.requests[task.request];
         if let Some(spot) = spot.as_ref().filter(|spot| !is_simple(fleet, request) || stays(spot, fleet)) {
