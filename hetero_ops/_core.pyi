@@ -301,6 +301,15 @@ class Fleet:
 
         `tasks` is JSON: of each task `request`, its place in `requests`, `priority` and `age_s`.
         """
+    def batch_programme(self, requests: list[Request], tasks: bytes, settings: bytes) -> str:
+        """The integer programme of a batch, as JSON: every way to place every request, and what is free."""
+    def batch_settle(
+        self, requests: list[Request], tasks: bytes, settings: bytes, chosen: list[int | None], bound: int | None
+    ) -> tuple[list[Placement | NoFit], str]:
+        """The plan that a solution of the programme is, as `place_all`.
+
+        `chosen` is of each task the place of its offer, `bound` what was proved, if anything.
+        """
     def simulate_batch(self, trace: bytes, question: bytes) -> str:
         """Plans the tasks of a trace as one batch, as JSON. Changes nothing."""
     def foreign_models(self) -> list[str]:

@@ -55,6 +55,7 @@ class Solver(StrEnum):
     greedy = "greedy"
     search = "search"
     genetic = "genetic"
+    exact = "exact"
 
 
 class Objective(StrEnum):

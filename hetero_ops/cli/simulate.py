@@ -11,7 +11,7 @@ import typer
 from hetero_ops.cli import option
 from hetero_ops.cli.output import Format, print_tables, to_json, write
 from hetero_ops.cli.progress import counted
-from hetero_ops.cli.simulate_batch import batch_tables
+from hetero_ops.cli.simulate_batch import print_batch
 from hetero_ops.cli.simulate_table import tables, timed_tables
 from hetero_ops.placement.batch import Search
 from hetero_ops.placement.fleet import Fleet
@@ -103,12 +103,15 @@ def simulate(
         hetero-ops simulate --fleet fleet.yaml --trace tasks.csv --batch search --objective allocation --time-limit 30
     """
     if batch:
-        searches = [Search(solver, objective, time_limit, threads=threads) for solver in dict.fromkeys(batch)]
-        planned = Fleet.load(fleet).simulate_batch(trace, searches, seeds=list(dict.fromkeys(seed)), arrival=arrival)
-        if json or form is Format.json:
-            write(to_json(planned), output)
-        else:
-            print_tables(batch_tables(planned), output)
+        print_batch(
+            trace,
+            fleet,
+            [Search(solver, objective, time_limit, threads=threads) for solver in dict.fromkeys(batch)],
+            seeds=list(dict.fromkeys(seed)),
+            arrival=arrival,
+            json=json or form is Format.json,
+            output=output,
+        )
         return
     policies, seeds = list(dict.fromkeys(policy)), list(dict.fromkeys(seed))
     try:

@@ -1,10 +1,34 @@
 """`hetero-ops simulate --batch`: what planning makes of a queue that is known."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import fmean
 
-from hetero_ops.cli.output import Table
-from hetero_ops.placement.batch import BatchReport, BatchRun
+import typer
+
+from hetero_ops.cli.output import Table, print_tables, to_json, write
+from hetero_ops.placement.batch import BatchReport, BatchRun, Search
+from hetero_ops.placement.fleet import Fleet
+
+
+def print_batch(
+    trace: Path,
+    fleet: str,
+    searches: Sequence[Search],
+    *,
+    seeds: Sequence[int],
+    arrival: float,
+    json: bool,
+    output: Path | None,
+) -> None:
+    """Plans the tasks of a trace at once, and prints how good the plans are."""
+    if any(search.solver == "exact" for search in searches):
+        raise typer.BadParameter("a whole trace is too large for exact plans", param_hint="--batch")
+    report = Fleet.load(fleet).simulate_batch(trace, searches, seeds=seeds, arrival=arrival)
+    if json:
+        write(to_json(report), output)
+    else:
+        print_tables(batch_tables(report), output)
 
 
 def batch_tables(report: BatchReport) -> list[Table]:

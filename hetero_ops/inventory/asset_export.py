@@ -48,6 +48,7 @@ _COLUMNS: dict[str, Cell] = {
     "slot": _device("slot"),
     "firmware": _device("firmware"),
     "numa": _device("numa"),
+    "switch": _device("switch"),
     "health": _device("health"),
     "driver": _driver,
     "rdma": _list("rdma"),

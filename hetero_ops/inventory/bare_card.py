@@ -14,7 +14,7 @@ Node = dict[str, Any]
 
 
 def hand_down(node: Node, other: Node, catalog: Catalog) -> tuple[Node, Node]:
-    """Take from a node the nameless cards whose partitions another view of it has, and give those the NUMA nodes.
+    """Take from a node the nameless cards whose partitions another view of it has, and give those its place.
 
     A partition names the id of its card as `slot`; it has no island, whatever that of its card is. A card that is said
     to be in use stays.
@@ -31,8 +31,9 @@ def hand_down(node: Node, other: Node, catalog: Catalog) -> tuple[Node, Node]:
         return node, other
     for part in parts:
         card = next((cards[at] for at in sorted(found) if _is_of(part, cards[at], catalog)), {})
-        if "numa" in card:
-            part.setdefault("numa", card["numa"])
+        for key in ("numa", "switch"):
+            if key in card:
+                part.setdefault(key, card[key])
     return {**node, "devices": _without(expand(node["devices"]), found)}, {**other, "devices": parts}
 
 

@@ -6,6 +6,9 @@ from typing import Any
 
 Device = dict[str, Any]
 
+# One number for all devices of a group, or a list of one each.
+_ONE_EACH = ("numa", "switch")
+
 
 def expand(groups: Sequence[Device]) -> list[Device]:
     """Give the devices of a node one by one, each with its `id`.
@@ -20,13 +23,15 @@ def expand(groups: Sequence[Device]) -> list[Device]:
     islands: list[list[int]] = []
     for group in groups:
         count = 1 if "id" in group else group["count"]
-        common = {key: value for key, value in group.items() if key not in ("id", "count", "numa", "islands")}
+        own = ("id", "count", "islands", *_ONE_EACH)
+        common = {key: value for key, value in group.items() if key not in own}
         for index in range(count):
             device = {"id": group.get("id", len(devices)), **common}
-            numa = group.get("numa")
-            numa = numa[index] if isinstance(numa, list) else numa
-            if numa is not None:
-                device["numa"] = numa
+            for key in _ONE_EACH:
+                place = group.get(key)
+                place = place[index] if isinstance(place, list) else place
+                if place is not None:
+                    device[key] = place
             if group.get("islands") is not None:
                 device["islands"] = []
             devices.append(device)

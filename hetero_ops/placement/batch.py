@@ -10,8 +10,9 @@ from hetero_ops._core import Fleet as CoreFleet
 from hetero_ops._core import NoFit, Placement, Request
 from hetero_ops.errors import InvalidRequirement
 from hetero_ops.gap.requirement import AnyRequirement, Requirement
+from hetero_ops.placement.exact import solve
 
-SOLVERS = ("greedy", "search", "genetic")
+SOLVERS = ("greedy", "search", "genetic", "exact")
 OBJECTIVES = ("order", "allocation")
 _MOST_SECONDS = 86_400
 
@@ -180,8 +181,13 @@ def plan(
             raise InvalidRequirement(f"step {number}: an age of {step.age_s} s; write 0 or more")
         priority = requirement.priority or 0 if step.priority is None else step.priority
         tasks.append({"request": places[text], "priority": priority, "age_s": step.age_s})
-    settings = json.dumps(search.settings()).encode()
-    decisions, report = core.place_all(requests, json.dumps(tasks).encode(), settings)
+    settings, asked = json.dumps(search.settings()).encode(), json.dumps(tasks).encode()
+    if search.solver == "exact":
+        programme = json.loads(core.batch_programme(requests, asked, settings))
+        chosen, bound = solve(programme, [task["request"] for task in tasks], search.time_limit_s)
+        decisions, report = core.batch_settle(requests, asked, settings, chosen, bound)
+    else:
+        decisions, report = core.place_all(requests, asked, settings)
     return Plan(known, tuple(decisions), json.loads(report))
 
 

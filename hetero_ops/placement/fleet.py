@@ -158,7 +158,9 @@ class Fleet(Replays):
             policy: how candidates are judged, `aware` or `classic`; docs/scores.md says how.
             seed: tells questions apart.
             key: what the caller wants to tell its questions apart by; part of the trace id.
-            weights: of the terms `performance`, `topology`, `fragmentation`, `power`, instead of the policy's own.
+            weights: of the terms `performance`, `topology`, `fragmentation`, `power`, and `draw` where power is to be
+                saved, instead of the policy's own, and `numa_penalty_milli`, what a pair of devices across NUMA nodes
+                loses (0 to 500; 150 if not said).
 
         Raises:
             InvalidRequirement: the requirement cannot be understood, or names a model that nobody knows.
@@ -211,7 +213,7 @@ class Fleet(Replays):
 
         Args:
             requests: the steps: requirements, or `Step` with priority and age.
-            solver: `greedy`, `search` or `genetic`.
+            solver: `greedy`, `search`, `genetic`, or for small batches `exact` (needs the extra of that name).
             objective: `order` (priority, then age, then allocation) or `allocation` alone.
             time_limit_s: the best plan so far is taken then; the first one is always finished.
             steps: the same after so many steps of the search; plans then repeat, whatever the number of threads.
@@ -220,7 +222,7 @@ class Fleet(Replays):
             threads: how many; one a core when `None`.
 
         Raises:
-            InvalidRequirement: a request or a setting cannot be understood.
+            InvalidRequirement: a request or a setting cannot be understood, or is nothing for `exact`.
             KeyboardInterrupt: Ctrl-C, within a tenth of a second.
         """
         check_seed(seed)

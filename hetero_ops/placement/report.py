@@ -159,8 +159,9 @@ class SimulationRun(TypedDict):
     """How one policy fared with one seed.
 
     `allocated_ratio` is the share of all devices that was allocated when demand of so many capacities had arrived,
-    `allocated_over_arrival` the same after each hundredth of the whole arrival. `fragmentation_ratio` is, at the end,
-    the part of what is free that the mix cannot use; `None` when nothing is free.
+    `allocated_over_arrival` the same after each hundredth of the whole arrival, and `draw_w_over_arrival` what the
+    devices in use then draw at their TDP, `None` where one is unknown. `fragmentation_ratio` is, at the end, the part
+    of what is free that the mix cannot use; `None` when nothing is free.
     `failed` of the `decisions` tasks were not placed; `failed_by_size` has them by the number of devices asked.
     `seconds` is the time spent placing.
     """
@@ -169,6 +170,7 @@ class SimulationRun(TypedDict):
     seed: int
     allocated_ratio: dict[str, float]
     allocated_over_arrival: list[float]
+    draw_w_over_arrival: list[float | None]
     fragmentation_ratio: float | None
     failed: int
     failed_by_size: dict[str, int]

@@ -4,9 +4,15 @@ from hetero_ops.inventory.device_list import drop_repeated, expand, islands_of, 
 from hetero_ops.placement.fleet import Fleet
 
 GROUPS = [
-    {"sku": "H100-SXM5-80GB", "count": 4, "numa": [0, 0, None, 1], "islands": [[0, 1], [5, 4]]},
+    {
+        "sku": "H100-SXM5-80GB",
+        "count": 4,
+        "numa": [0, 0, None, 1],
+        "switch": [0, 1, None, 1],
+        "islands": [[0, 1], [5, 4]],
+    },
     {"sku": "H100-SXM5-80GB", "id": 5, "serial": "S5"},
-    {"sku": "H100-SXM5-80GB", "id": 4, "numa": 1},
+    {"sku": "H100-SXM5-80GB", "id": 4, "numa": 1, "switch": 2},
 ]
 
 
@@ -20,6 +26,7 @@ def test_groups_become_devices_that_mean_the_same():
     devices = expand(GROUPS)
     assert [device["id"] for device in devices] == [0, 1, 2, 3, 5, 4]
     assert [device.get("numa") for device in devices] == [0, 0, None, 1, None, 1]
+    assert [device.get("switch") for device in devices] == [0, 1, None, 1, None, 2]
     assert devices[0]["islands"] == [[0, 1], [4, 5]]
     assert devices[3]["islands"] == []
     assert "islands" not in devices[4]

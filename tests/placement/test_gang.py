@@ -256,6 +256,17 @@ def test_a_process_sees_the_devices_of_its_node() -> None:
     assert "HETERO_OPS_NODES" not in environment(placed(fleet(*RACKS), "H100:8")).values
 
 
+def test_a_rack_feeds_all_nodes_of_a_step_together() -> None:
+    nodes = [node("a", "r1"), node("b", "r1"), node("c", "r2"), node("d", "r3")]
+    racks = [{"name": "r1", "power_budget_mw": 8 * 700_000 + 1}]
+    fed = Fleet.from_document({**HEAD, "clusters": [{"name": "west", "nodes": nodes, "racks": racks}]})
+    assert placed(fleet(*nodes), "H100:16 nodes=2").nodes == ["a", "b"]
+    assert placed(fed, "H100:16 nodes=2").nodes == ["c", "d"]
+    assert placed(fed, "H100:24 nodes=3").nodes == ["a", "c", "d"]  # either of r1 alone, but not both
+    assert placed(fed, "H100:8 nodes=2").nodes == ["a", "b"]
+    assert reasons(fed, "H100:32 nodes=4")["c"] == ("NODES_SHORT", 3, 4, True)
+
+
 def test_a_mix_counts_what_one_node_could_give() -> None:
     of_gangs = {
         **HEAD,
@@ -293,3 +304,14 @@ def test_the_numa_penalty_is_a_weight() -> None:
     assert apart.place("L4:2", weights=weights).trace_id == apart.place("L4:2").trace_id
     with pytest.raises(InvalidRequirement, match="numa_penalty_milli is 0 to 500"):
         topology(501)
+
+
+@pytest.mark.parametrize("solver", ["greedy", "search", "genetic"])
+def test_plans_of_many_steps_know_several_nodes_spread_and_units(solver: str) -> None:
+    spread: JSON = {"models": "H100", "count": 2, "spread": "rack", "team": "vision"}
+    asked: list[AnyRequirement] = ["H100:16 nodes=2", "gpu units=2.5", "H100:2", spread, spread]
+    plan = fleet(*RACKS, node("e", "r3")).place_all(asked, solver=solver, steps=20)
+    two, units, _, first, second = plan.placements
+    assert (len(two.nodes), len(two.devices), len(units.devices)) == (2, 16, 3)
+    racks = {"a": 1, "b": 2, "c": 1, "d": 2, "e": 3}
+    assert racks[first.nodes[0]] != racks[second.nodes[0]]

@@ -27,6 +27,9 @@ _LABELS = st.fixed_dictionaries(
         "power-domain": st.sampled_from(["p1", "p2"]),
     },
 )
+_RACKS = st.sampled_from(
+    [{}, {}, *({"racks": [{"name": "r1", "power_budget_mw": mw}]} for mw in (1_500_000, 3_000_000))]
+)
 _PLAIN: list[JSON] = [
     {"sku": "H100-SXM5-80GB", "count": 4},
     {"sku": "H100-SXM5-80GB", "count": 4, "islands": [[0, 1], [2, 3]], "numa": [0, 0, 1, 1]},
@@ -51,6 +54,7 @@ def racks(draw: st.DrawFn) -> JSON:
         clusters = [{"name": "east", "nodes": nodes[:split]}, {"name": "west", "nodes": nodes[split:]}]
         document = {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": clusters}
     for cluster in document["clusters"]:
+        cluster.update(draw(_RACKS))
         for node in cluster["nodes"]:
             node["labels"] = draw(_LABELS)
     return document

@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
+from tests.reference import power
 from tests.reference.device_fit import Misfit
 from tests.reference.filtering import misfit_of_node
 from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, booked, total
@@ -76,12 +77,22 @@ def _of_each_model(fleet: Fleet, asked: JSON, question: Question) -> Iterator[li
     by_model: dict[object, dict[tuple[str, str], list[Part]]] = defaultdict(lambda: defaultdict(list))
     for node in fleet.nodes:
         for model in {_model(device) for device in node.devices}:
-            only = node_of_model(node, model)
-            if misfit_of_node(only, choice) is None:
-                parts = [_part(node, chosen, choice, worth, question) for chosen in sets(only, choice)]
+            only = _of_model(fleet, choice, model)
+            if misfit_of_node(node, only) is None:
+                parts = [_part(node, chosen, only, worth, question) for chosen in sets(node, only)]
                 by_model[model][node.cluster, node.name] += parts
     for of_nodes in by_model.values():
-        yield [min(of_nodes[name], key=lambda part: part.rank) for name in sorted(of_nodes)]
+        yield _fed([min(of_nodes[name], key=lambda part: part.rank) for name in sorted(of_nodes)], choice)
+
+
+def _fed(parts: list[Part], choice: JSON) -> list[Part]:
+    """Of each rack under a power budget the best parts, as many as it can feed together."""
+    kept: list[Part] = []
+    for part in sorted(parts, key=lambda part: part.rank):
+        beside = [other for other in kept if any(node is other.node for node in part.node.rack_nodes)]
+        if power.is_within_rack(part.node, [device for near in (part, *beside) for device in near.devices], choice):
+            kept.append(part)
+    return [part for part in parts if part in kept]
 
 
 def _model(device: Device) -> tuple[object, ...]:
@@ -89,10 +100,10 @@ def _model(device: Device) -> tuple[object, ...]:
     return device.kind[:-3]
 
 
-def node_of_model(node: Node, model: object) -> Node:
-    """The node as if it had devices of one model only."""
-    fields = {name: getattr(node, name) for name in node.__dataclass_fields__}
-    return Node(**fields | {"devices": [device for device in node.devices if _model(device) == model]})
+def _of_model(fleet: Fleet, choice: JSON, model: object) -> JSON:
+    """The choice with no for an answer to all other models."""
+    others = {device.kind: (Misfit("NOT_OFFERED"), True) for device in fleet.devices() if _model(device) != model}
+    return choice | {"verdicts": choice["verdicts"] | others}
 
 
 def _part(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, question: Question) -> Part:

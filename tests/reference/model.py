@@ -9,6 +9,7 @@ from hetero_ops.gap.catalog import Catalog
 
 WHOLE = 1000
 JSON = dict[str, Any]
+RACK = ("hetero-ops/rack", "topology.kubernetes.io/rack", "rack")
 ZONE = ("topology.kubernetes.io/zone", "zone")
 
 
@@ -79,7 +80,7 @@ class Node:
 
     def domain(self, spread: str) -> tuple[str | None, ...] | None:
         """What a step may be spread over; `None` is unknown."""
-        rack = self.label("hetero-ops/rack", "topology.kubernetes.io/rack", "rack")
+        rack = self.label(*RACK)
         power = self.label("hetero-ops/power-domain", "power-domain")
         domains: dict[str, tuple[str | None, ...] | None] = {
             "node": (self.cluster, self.name),

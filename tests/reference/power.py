@@ -50,6 +50,16 @@ def is_within(node: Node, chosen: Sequence[Device], choice: JSON) -> bool:
     return all(draw is None or added is None or draw + added <= budget for budget, draw in known)
 
 
+def is_within_rack(node: Node, chosen: Sequence[Device], choice: JSON) -> bool:
+    """Whether devices on several nodes stay inside the budget of the rack of one; what is not known is inside."""
+    added, draw = _sum([_added(device) for device in chosen]), None
+    if node.rack_budget_mw is not None:
+        draw = _sum([_draw(device) for near in node.rack_nodes for device in near.devices])
+    if choice.get("may_cap_power") or node.rack_budget_mw is None or draw is None or added is None:
+        return True
+    return draw + added <= node.rack_budget_mw
+
+
 def value(node: Node, chosen: Sequence[Device], policy: str) -> tuple[Fraction, bool]:
     """The value of the term, and whether headroom is missing: by the tightest budget."""
     added = _sum([_added(device) for device in chosen]) if chosen else None

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.reading import Reading
-from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, TeamUse, nominal_size
+from tests.reference.model import JSON, RACK, WHOLE, Device, Fleet, Node, TeamUse, nominal_size
 
 _NOT_SCALE_UP = ({"pcie", "none", "upi"}, {"bridge", "pcie-tree", "none"})
 
@@ -21,7 +21,7 @@ def read_fleet(document: JSON, catalog: Catalog) -> Fleet:
             fleet.team_nodes += [(used["team"], node)] if "team" in used else []
     for cluster in clusters:
         for rack in cluster.get("racks", []):
-            inside = [n for n in fleet.nodes if n.cluster == cluster["name"] and n.labels.get("rack") == rack["name"]]
+            inside = [n for n in fleet.nodes if n.cluster == cluster["name"] and n.label(*RACK) == rack["name"]]
             for node in inside:
                 node.rack_budget_mw, node.rack_nodes = rack["power_budget_mw"], inside
     return fleet

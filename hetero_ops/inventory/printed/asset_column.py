@@ -29,6 +29,7 @@ HEADERS: dict[str, tuple[str, ...]] = {
     "firmware": ("firmware", "firmware version", "vbios", "vbios version"),
     "driver": ("driver", "driver version"),
     "numa": ("numa", "numa node"),
+    "switch": ("switch", "pcie switch"),
     "island": ("island",),
     "health": ("health",),
     "rdma": ("rdma",),

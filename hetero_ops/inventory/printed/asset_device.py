@@ -29,6 +29,7 @@ def describe(row: Row, catalog: Catalog) -> Product:
         "slot": row.text("slot"),
         "firmware": row.text("firmware"),
         "numa": row.number("numa", _MOST_NUMA),
+        "switch": row.number("switch", _MOST_NUMA),
         "health": row.word("health", _HEALTHS),
     }
     return Product(product.fields | {key: value for key, value in facts.items() if value is not None}, product.doubt)

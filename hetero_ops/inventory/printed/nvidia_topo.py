@@ -1,6 +1,7 @@
 """`nvidia-smi topo -m`: the matrix of links between GPUs and NICs, with the NUMA node of each GPU."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hetero_ops.gap.catalog import Catalog
@@ -14,6 +15,7 @@ _GPU = re.compile(r"GPU([0-9]{1,6})")
 _NVLINK = re.compile(r"NV[0-9]{1,3}")
 _PCIE = ("SYS", "SOC", "NODE", "PHB", "PXB", "PIX")  # SOC is what old drivers call SYS
 _SELF = "X"
+_ONE_BRIDGE = "PIX"
 _COLUMNS_AFTER = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")
 _NUMA = re.compile(r"[0-9]{1,4}")
 
@@ -24,7 +26,7 @@ def recognises(text: str) -> bool:
 
 
 def read(text: str, node: str, catalog: Catalog) -> Fragment:
-    """Read which GPUs NVLink joins, and the NUMA node of each. Products and memory are not in this output.
+    """Read which GPUs NVLink joins, and the NUMA node and PCIe switch of each. Products and memory it does not print.
 
     Args:
         text: what `nvidia-smi topo -m` printed.
@@ -47,12 +49,20 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
         if (is_nvlink := _is_nvlink(matrix.links(gpus[one]).get(gpus[other]))) is not None
     }
     islands = islands_of(list(gpus), links)
+    switches = _switches({(one, other): matrix.links(gpus[one]).get(gpus[other]) for one in gpus for other in gpus})
     for index, label in gpus.items():
         if label not in matrix.rows:
             draft.note("TRUNCATED", "its row is missing or damaged", index)
         numa = _numa(matrix.rows.get(label))
-        draft.add_unnamed(index, "nvidia-smi -q -x", numa=numa, islands=islands.get(index))
+        draft.add_unnamed(index, "nvidia-smi -q -x", numa=numa, islands=islands.get(index), switch=switches.get(index))
     return draft.fragment()
+
+
+def _switches(links: Mapping[tuple[int, int], str | None]) -> dict[int, int]:
+    """Number the PCIe switches that several GPUs share: those whose way to each other crosses one bridge at most."""
+    joined = islands_of(sorted({one for one, _ in links}), {pair: link == _ONE_BRIDGE for pair, link in links.items()})
+    shared = [group for groups in joined.values() for group in groups]
+    return {index: number for number, group in enumerate(shared) for index in group}
 
 
 @dataclass(frozen=True, slots=True)

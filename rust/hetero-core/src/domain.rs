@@ -49,7 +49,7 @@ pub(crate) fn assign(nodes: &mut [Node]) {
         (IndexSet::new(), IndexSet::new(), IndexSet::new(), IndexSet::new());
     for (number, node) in nodes.iter_mut().enumerate() {
         let node_number = number_of(number);
-        let label = |keys: &[&str]| keys.iter().find_map(|&key| node.site.labels.get(key)).cloned();
+        let label = |keys: &[&str]| label(node, keys).cloned();
         let (zone, rack, power) = (label(&ZONE_LABELS), label(&RACK_LABELS), label(&POWER_LABELS));
         let cluster = number_of(clusters.insert_full(node.cluster.clone()).0);
         let alone = |is_known: bool| (!is_known).then_some(node_number);
@@ -64,6 +64,11 @@ pub(crate) fn assign(nodes: &mut [Node]) {
             is_rack_known: rack.is_some(),
         };
     }
+}
+
+/// The first of these labels that a node has.
+pub(crate) fn label<'a>(node: &'a Node, keys: &[&str]) -> Option<&'a String> {
+    keys.iter().find_map(|&key| node.site.labels.get(key))
 }
 
 fn number_of(at: usize) -> u32 {

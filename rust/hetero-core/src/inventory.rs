@@ -76,7 +76,7 @@ pub struct Node {
 
 impl Node {
     /// Whether what its devices draw is bounded, by its own budget or that of its rack.
-    pub(crate) fn is_under_budget(&self) -> bool {
+    pub fn is_under_budget(&self) -> bool {
         self.power_budget_mw.is_some() || self.rack.is_some()
     }
 }

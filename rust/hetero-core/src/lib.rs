@@ -35,7 +35,7 @@ pub mod nearest;
 pub mod overview;
 pub mod pack;
 pub mod place;
-mod power;
+pub mod power;
 pub mod profile;
 pub mod quota;
 mod ranking;

@@ -91,6 +91,12 @@ pub(crate) fn added_mw(fleet: &Fleet, devices: &[usize]) -> Option<u64> {
     devices.iter().map(|&at| added_by(fleet, at)).sum()
 }
 
+/// What devices of which anything is taken draw, at their TDP; `None` where one is unknown. Idle devices count nothing.
+pub fn in_use_mw(inventory: &Inventory, free_milli: &[u16]) -> Option<u64> {
+    let in_use = inventory.devices.iter().zip(free_milli).filter(|&(_, &free)| free < WHOLE_MILLI);
+    in_use.map(|(device, _)| tdp(&inventory.kinds[device.kind.at()])).sum()
+}
+
 /// Whether a candidate stays inside the budgets of its node; what is not known is inside.
 pub(crate) fn is_within(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>) -> bool {
     if choice.may_cap_power || candidate.devices.is_empty() || !fleet.node(candidate.node).is_under_budget() {

@@ -81,7 +81,7 @@ pub fn find_on(fleet: &Fleet, request: &Request, question: &Question, nodes: &[N
     };
     let most = nodes.iter().flat_map(|&node| &fleet.node(node).kinds).map(|run| run.devices.len()).max().unwrap_or(0);
     (0..request.choices.len()).find_map(|index| {
-        let choice = gang::apart(fleet, request, &request.choices[index]);
+        let choice = gang::apart(fleet, request, &question.policy.judged(&request.choices[index]));
         let Some(ceiling) = choice.count_ceiling else { return on_one(index, &choice) };
         let most = u32::try_from(most).unwrap_or(u32::MAX).min(ceiling);
         (choice.count..=most).rev().find_map(|count| on_one(index, &choice.with_count(count)))
@@ -91,7 +91,7 @@ pub fn find_on(fleet: &Fleet, request: &Request, question: &Question, nodes: &[N
 /// What a spot on one node scores; `None` when a rule of the request or of the fleet forbids it now.
 fn judged(fleet: &Fleet, request: &Request, question: &Question, spot: &Spot) -> Option<Best> {
     let [(at, devices)] = spot.parts.as_slice() else { return None };
-    let choice = &gang::apart(fleet, request, &spot.choice(request));
+    let choice = &gang::apart(fleet, request, &question.policy.judged(&spot.choice(request)));
     let (inventory, node, capacity) = (fleet.inventory(), fleet.node(*at), fleet.capacity());
     let least = request.choices[spot.choice_index].count;
     let is_counted = devices.len() == choice.count as usize && choice.count >= least;
@@ -112,11 +112,12 @@ fn judged(fleet: &Fleet, request: &Request, question: &Question, spot: &Spot) ->
     if !is_served || !(choice.is_cpu_only() || is_option(fleet, *at, choice, &fit, devices)) {
         return None;
     }
-    if !power::is_within(fleet, choice, Candidate { node: *at, devices }) {
+    let candidate = Candidate { node: *at, devices };
+    if !power::is_within(fleet, choice, candidate) {
         return None;
     }
     let before = Before::of(fleet, *at);
-    let values = values(fleet, choice, Candidate { node: *at, devices }, &before, question);
+    let values = values(fleet, choice, candidate, &before, question);
     let idle_milli = before.total_milli() - devices.iter().map(|&device| u64::from(share(device))).sum::<u64>();
     let total = values.total(&question.weights);
     let best = Best { node: *at, devices: devices.clone(), values, total, idle_milli };
@@ -143,6 +144,11 @@ fn is_option(fleet: &Fleet, at: NodeIdx, choice: &Choice, fit: &[Option<filter::
         && runs.iter().any(is_run)
         && is_grouped
         && (!choice.one_numa_node || is_on_one_numa_node(fleet, devices))
+}
+
+/// Whether every rule of the request and of the fleet admits a spot on one node now.
+pub fn is_admitted(fleet: &Fleet, request: &Request, question: &Question, spot: &Spot) -> bool {
+    judged(fleet, request, question, spot).is_some()
 }
 
 /// The placement that a spot on one node is; `None` when a rule of the request or of the fleet forbids it now.

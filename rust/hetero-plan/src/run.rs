@@ -46,6 +46,8 @@ pub struct Run {
     pub allocated_ratio: IndexMap<String, f64>,
     /// The same from moment to moment: when demand of so many hundredths of the whole arrival has come, each in turn.
     pub allocated_over_arrival: Vec<f64>,
+    /// At the same moments: what the devices in use draw at their TDP, watt; `None` where a TDP is unknown.
+    pub draw_w_over_arrival: Vec<Option<f64>>,
     /// At the end: the part of what is free that the mix cannot use; `None` when nothing is free.
     pub fragmentation_ratio: Option<f64>,
     /// Tasks that were not placed.
@@ -74,6 +76,7 @@ pub(crate) fn run(
     let free: u64 = placer.capacity().free_milli.iter().map(|&milli| u64::from(milli)).sum();
     let (mut arrived, mut allocated, mut failed) = (0u64, world.capacity_milli - free, 0);
     let (mut allocated_at, mut curve): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
+    let mut draw: Vec<Option<f64>> = Vec::new();
     let whole: u64 = tasks.iter().map(|&class| world.demand_milli(class)).sum();
     let mut times = Vec::with_capacity(tasks.len());
     let mut failed_by_size: BTreeMap<u32, usize> = world.classes.iter().map(|class| (class.ask.count, 0)).collect();
@@ -98,9 +101,11 @@ pub(crate) fn run(
         }
         while curve.len() < MOMENTS && arrived * MOMENTS as u64 >= whole * (curve.len() as u64 + 1) {
             curve.push(allocated);
+            draw.push(world.draw_w(placer.capacity()));
         }
     }
     curve.resize(MOMENTS, allocated);
+    draw.resize(MOMENTS, world.draw_w(placer.capacity()));
     allocated_at.resize(levels.len(), allocated); // where tasks were removed, the last level is not quite reached
     let ratio = |allocated: u64| rounded(allocated as f64 / world.capacity_milli as f64);
     Ok(Run {
@@ -108,6 +113,7 @@ pub(crate) fn run(
         seed,
         allocated_ratio: levels.iter().map(|&level| name(level)).zip(allocated_at.into_iter().map(ratio)).collect(),
         allocated_over_arrival: curve.into_iter().map(ratio).collect(),
+        draw_w_over_arrival: draw,
         fragmentation_ratio: world.fragmentation_ratio(placer.capacity()).map(rounded),
         failed,
         failed_by_size: failed_by_size.into_iter().map(|(size, failed)| (size.to_string(), failed)).collect(),

@@ -5,6 +5,7 @@ use hetero_core::document::NodeState;
 use hetero_core::filter::{self, Misfit, View};
 use hetero_core::fragmentation::weighted_unusable;
 use hetero_core::hold::Hold;
+use hetero_core::power::in_use_mw;
 use hetero_core::request::Choice;
 use hetero_core::units::{NodeIdx, WHOLE_MILLI};
 use hetero_core::{Fleet, Result};
@@ -94,6 +95,11 @@ impl World {
         let class = &self.classes[class];
         let nodes = (0..self.fleet.inventory().nodes.len()).map(NodeIdx::new);
         nodes.filter(move |&at| self.fit(capacity, at, class).is_some())
+    }
+
+    /// What the devices in use draw at their TDP, watt.
+    pub(crate) fn draw_w(&self, capacity: &Capacity) -> Option<f64> {
+        in_use_mw(self.fleet.inventory(), &capacity.free_milli).map(|mw| mw as f64 / 1000.0)
     }
 
     /// See [`weighted_unusable`].

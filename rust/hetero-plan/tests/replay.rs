@@ -178,7 +178,9 @@ proptest! {
             let ratios: Vec<f64> = run.allocated_ratio.values().copied().collect();
             prop_assert!(ratios.is_sorted() && ratios.iter().all(|ratio| (0.0..=1.0).contains(ratio)), "{:?}", run);
             let curve = &run.allocated_over_arrival;
-            prop_assert!(curve.len() == 100 && curve.is_sorted() && curve[99] == ratios[ratios.len() - 1], "{:?}", run);
+            prop_assert!(curve.len() == 100 && curve.is_sorted(), "{:?}", run);
+            // the last level is reached before the last task comes, or by it
+            prop_assert!(curve.last() >= ratios.last() && curve[99] <= 1.0, "{:?}", run);
             prop_assert!(run.failed <= run.decisions);
             prop_assert_eq!(run.failed_by_size.values().sum::<usize>(), run.failed);
             prop_assert!(run.fragmentation_ratio.is_none_or(|ratio| (0.0..=1.0).contains(&ratio)), "{:?}", run);

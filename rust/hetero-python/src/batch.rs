@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use hetero_core::{Decision, Fleet};
 use hetero_plan::Watch;
-use hetero_plan::batch::{Batch, BatchQuestion, Control, Settings, place_all, replay};
+use hetero_plan::batch::{Batch, BatchQuestion, Control, Settings, instance, place_all, replay, settled};
 use serde::Deserialize;
 
 use crate::fleet::json;
@@ -28,6 +28,24 @@ pub(crate) fn plan(
     let start = Instant::now();
     let control = Control { now: &|| start.elapsed(), watch };
     let plan = place_all(fleet, batch, &Settings::from_json(settings)?, &control)?;
+    Ok((plan.decisions(fleet, batch)?, json(&plan)))
+}
+
+/// The integer programme of a batch, as JSON.
+pub(crate) fn programme(fleet: &Fleet, batch: &Batch, settings: &[u8]) -> hetero_core::Result<String> {
+    instance(fleet, batch, &Settings::from_json(settings)?).map(|instance| json(&instance))
+}
+
+/// The plan that a solution of the programme is, as [`plan`].
+pub(crate) fn settle(
+    fleet: &Fleet,
+    batch: &Batch,
+    settings: &[u8],
+    solution: (&[Option<usize>], Option<u64>),
+) -> hetero_core::Result<(Vec<Decision>, String)> {
+    let (start, watch) = (Instant::now(), Watch::default());
+    let control = Control { now: &|| start.elapsed(), watch: &watch };
+    let plan = settled(fleet, batch, &Settings::from_json(settings)?, solution, &control)?;
     Ok((plan.decisions(fleet, batch)?, json(&plan)))
 }
 

@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use crate::batch;
 use crate::decision::{Placement, to_python};
 use crate::detached;
+use crate::errors;
 use crate::interrupt::interruptible;
 use crate::request::Request;
 use crate::watched::watched;
@@ -48,6 +49,14 @@ fn parsed<T: serde::de::DeserializeOwned>(what: &str, text: &[u8]) -> hetero_cor
         path: String::new(),
         line: None,
     })
+}
+
+fn cores(requests: &[Bound<'_, Request>]) -> Vec<hetero_core::Request> {
+    requests.iter().map(|request| request.get().0.clone()).collect()
+}
+
+fn all_to_python(py: Python<'_>, decisions: Vec<hetero_core::Decision>) -> PyResult<Vec<Py<PyAny>>> {
+    decisions.into_iter().map(|decision| to_python(py, decision)).collect()
 }
 
 #[pymethods]
@@ -218,14 +227,46 @@ impl Fleet {
         tasks: &[u8],
         settings: &[u8],
     ) -> PyResult<(Vec<Py<PyAny>>, String)> {
-        let requests = requests.iter().map(|request| request.get().0.clone()).collect();
+        let batch = Batch { requests: cores(&requests), tasks: batch::tasks(tasks).map_err(errors::to_python)? };
         let watch = Watch::default();
         let (decisions, report) = watched(py, &watch, None, || {
             let fleet = self.read().clone();
-            batch::plan(&fleet, &Batch { requests, tasks: batch::tasks(tasks)? }, settings, &watch)
+            batch::plan(&fleet, &batch, settings, &watch)
         })?;
-        let decisions = decisions.into_iter().map(|decision| to_python(py, decision)).collect::<PyResult<_>>()?;
-        Ok((decisions, report))
+        Ok((all_to_python(py, decisions)?, report))
+    }
+
+    /// The integer programme of a batch, as JSON: every way to place every request, and what is free.
+    #[allow(clippy::needless_pass_by_value)]
+    fn batch_programme(
+        &self,
+        py: Python<'_>,
+        requests: Vec<Bound<'_, Request>>,
+        tasks: &[u8],
+        settings: &[u8],
+    ) -> PyResult<String> {
+        let requests = cores(&requests);
+        detached(py, || batch::programme(&self.read(), &Batch { requests, tasks: batch::tasks(tasks)? }, settings))
+    }
+
+    /// The plan that a solution of the programme is, as `place_all`: of each task the place of its offer, and the bound
+    /// that was proved, if any.
+    #[allow(clippy::needless_pass_by_value)]
+    fn batch_settle(
+        &self,
+        py: Python<'_>,
+        requests: Vec<Bound<'_, Request>>,
+        tasks: &[u8],
+        settings: &[u8],
+        chosen: Vec<Option<usize>>,
+        bound: Option<u64>,
+    ) -> PyResult<(Vec<Py<PyAny>>, String)> {
+        let requests = cores(&requests);
+        let (decisions, report) = detached(py, || {
+            let batch = Batch { requests, tasks: batch::tasks(tasks)? };
+            batch::settle(&self.read(), &batch, settings, (&chosen, bound))
+        })?;
+        Ok((all_to_python(py, decisions)?, report))
     }
 
     /// Plans the tasks of a trace as one batch, as JSON. Changes nothing.

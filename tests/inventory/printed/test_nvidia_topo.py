@@ -167,3 +167,16 @@ def test_a_text_without_a_heading_is_refused(text: str) -> None:
     with pytest.raises(InvalidDocument, match="give all that `nvidia-smi topo -m` prints"):
         read(text)
     assert not nvidia_topo.recognises(text)
+
+
+def test_gpus_behind_one_bridge_share_a_switch() -> None:
+    names = [f"GPU{i}" for i in range(5)]
+    pairs = {frozenset((0, 1)): "PIX", frozenset((2, 3)): "PIX", frozenset((1, 2)): "PXB"}
+    rows = [
+        "\t".join(
+            [name, *("X" if i == j else pairs.get(frozenset((i, j)), "NODE") for j in range(5)), "0-31", "0", "N/A"]
+        )
+        for i, name in enumerate(names)
+    ]
+    heading = "\t" + "\t".join([*names, "CPU Affinity", "NUMA Affinity", "GPU NUMA ID"])
+    assert values(read("\n".join([heading, *rows])), "switch") == [0, 0, 1, 1, None]

@@ -138,11 +138,13 @@ fn best_of_node(
 #[allow(clippy::cast_possible_truncation)] // a score is 0 to 100
 fn points(values: &Values, choice: &Choice, question: &Question) -> i64 {
     let weights = &question.weights;
-    let all = f64::from(weights.performance + weights.topology + weights.fragmentation + weights.power);
+    let all = weights.performance + weights.topology + weights.fragmentation + weights.power + weights.draw;
+    let all = f64::from(all);
     let nodes = f64::from(choice.peers + 1);
     let means = values.performance * f64::from(weights.performance)
         + values.fragmentation * f64::from(weights.fragmentation)
-        + values.power * f64::from(weights.power);
+        + values.power * f64::from(weights.power)
+        + values.draw.unwrap_or(0.0) * f64::from(weights.draw);
     let (own, total) = (pairs(choice.count), pairs(choice.total()));
     let nearness = values.topology.unwrap_or(0.0) * own as f64 / total as f64 * f64::from(weights.topology);
     let points = (means / nodes + nearness) * 100.0 / all - values.penalty / nodes;

@@ -42,6 +42,7 @@ fn why(term: &str, gang: &Gang, fleet: &Fleet, part: &Choice, question: &Questio
             let devices = gang.values.lost.devices();
             format!("mean of the nodes; costs the {} mix {devices:.2} devices in all", fleet.mix().document.source)
         }
+        "draw" => score::draw::why(fleet, first),
         _ => score::headroom(fleet, first),
     }
 }

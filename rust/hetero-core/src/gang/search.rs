@@ -1,10 +1,13 @@
 //! Which nodes a gang takes: the nearest ones, and of these the best.
 
+use std::collections::BTreeMap;
+
 use crate::filter::{self, Misfit};
 use crate::fleet::Fleet;
 use crate::gang::part::{OfModel, of_each_model, pairs};
 use crate::gang::{Found, Gang, Part};
 use crate::place::Question;
+use crate::power;
 use crate::request::{Choice, Spread};
 use crate::score::Values;
 use crate::score::topology::{kind_of, sum};
@@ -47,7 +50,7 @@ pub(crate) fn search(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], que
     let (mut most, mut most_together) = (0, 0);
     let mut best: Option<(Set, Gang)> = None;
     for model in &models {
-        let mut members = members(fleet, choice, model);
+        let mut members = fed(fleet, choice, model, members(fleet, choice, model));
         most_together = most_together.max(largest_cluster(&members));
         if let Some(spread) = choice.place.spread {
             members = one_per_domain(fleet, members, spread);
@@ -79,6 +82,28 @@ fn members(fleet: &Fleet, choice: &Choice, model: &OfModel) -> Vec<Member> {
             Some(Member { node, cluster: domains.cluster, zone: domains.zone, rack: domains.rack, points, idle_milli })
         })
         .collect()
+}
+
+/// Of the nodes of a rack under a power budget the best ones, as many as it can feed together.
+fn fed(fleet: &Fleet, choice: &Choice, model: &OfModel, mut members: Vec<Member>) -> Vec<Member> {
+    if choice.may_cap_power || fleet.inventory().racks.is_empty() {
+        return members;
+    }
+    let mut drawn: BTreeMap<usize, u64> = BTreeMap::new();
+    members.sort_by_key(by_points);
+    members.retain(|member| {
+        let of_rack = power::budgets(fleet, member.node).find_map(|b| Some((b.rack?, b.draw_mw?, b.most_mw)));
+        let added = || power::added_mw(fleet, &model.on(member.node, fleet)?.best.devices);
+        let Some(((rack, draw_mw, most_mw), added_mw)) = of_rack.zip(added()) else {
+            return true; // what is not known is within
+        };
+        let drawn = drawn.entry(rack).or_insert(draw_mw);
+        let is_within = drawn.saturating_add(added_mw) <= most_mw;
+        *drawn += if is_within { added_mw } else { 0 };
+        is_within
+    });
+    members.sort_by_key(|member| member.node);
+    members
 }
 
 fn largest_cluster(members: &[Member]) -> usize {
@@ -205,6 +230,7 @@ fn gang(fleet: &Fleet, choice: &Choice, model: &OfModel, set: &Set, question: &Q
         topology: Some(nearness / pairs(choice.total()) as f64),
         fragmentation: mean(|values| values.fragmentation),
         power: mean(|values| values.power),
+        draw: parts[0].best.values.draw.map(|_| mean(|values| values.draw.unwrap_or(0.0))),
         penalty: mean(|values| values.penalty),
         lost: parts.iter().fold(Worth::default(), |sum, part| sum.plus(&part.best.values.lost)),
     };

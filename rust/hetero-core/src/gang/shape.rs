@@ -60,10 +60,13 @@ pub(crate) fn is_good(
 }
 
 /// Adds to a digest what an answer depends on that no node's state tells: where the team's steps run, where that is
-/// asked, and a NUMA penalty that is not the usual one.
+/// asked, and weights that are not the usual ones.
 pub(crate) fn digested(fleet: &Fleet, request: &Request, question: &Question, mut hasher: Hasher) -> Hasher {
     if question.weights.numa_penalty_milli != NUMA_PENALTY_MILLI {
         hasher = hasher.text("numa penalty").number(u64::from(question.weights.numa_penalty_milli));
+    }
+    if question.weights.draw > 0 {
+        hasher = hasher.text("draw").number(u64::from(question.weights.draw));
     }
     for choice in request.choices.iter().filter(|choice| choice.place.spread.is_some()) {
         let taken = apart(fleet, request, choice).place.taken;

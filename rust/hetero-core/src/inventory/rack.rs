@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Inventory, Node, check_name};
 use crate::document::FleetDocument;
-use crate::domain::RACK_LABELS;
+use crate::domain::{RACK_LABELS, label};
 use crate::error::{Error, Result};
 use crate::units::NodeIdx;
 
@@ -34,8 +34,7 @@ impl Inventory {
             }
         }
         for ((cluster, name), power_budget_mw) in racks {
-            let rack_of = |node: &Node| RACK_LABELS.iter().find_map(|&key| node.site.labels.get(key)).cloned();
-            let is_in = |node: &Node| node.cluster == cluster && rack_of(node).is_some_and(|rack| rack == name);
+            let is_in = |node: &Node| node.cluster == cluster && label(node, &RACK_LABELS).is_some_and(|l| l == name);
             let at = self.racks.len();
             let mut nodes = Vec::new();
             for (n, node) in self.nodes.iter_mut().enumerate().filter(|(_, node)| is_in(node)) {

@@ -1,5 +1,6 @@
-//! Scores: four terms, each 0..=1 before its weight, one file each. Weights are data.
+//! Scores: five terms, each 0..=1 before its weight, one file each. Weights are data.
 
+pub(crate) mod draw;
 pub(crate) mod fragmentation;
 pub mod performance;
 mod policy;
@@ -33,6 +34,9 @@ pub struct Weights {
     pub fragmentation: u32,
     /// Power headroom.
     pub power: u32,
+    /// Little power that the step adds; 0 unless it is asked for.
+    #[serde(default)]
+    pub draw: u32,
     /// What a pair of devices loses when it is on one node but across NUMA nodes, thousandths.
     #[serde(default = "numa_penalty_milli")]
     pub numa_penalty_milli: u32,
@@ -44,6 +48,7 @@ pub const WEIGHTS: Weights = Weights {
     topology: 25,
     fragmentation: 15,
     power: 10,
+    draw: 0,
     numa_penalty_milli: topology::NUMA_PENALTY_MILLI,
 };
 
@@ -56,9 +61,9 @@ impl Weights {
     pub fn from_json(text: &[u8]) -> Result<Self> {
         let refuse = |message: String| Error::InvalidRequest { message: format!("weights: {message}") };
         let weights: Self = serde_json::from_slice(text).map_err(|e| refuse(e.to_string()))?;
-        let all = [weights.performance, weights.topology, weights.fragmentation, weights.power];
+        let all = [weights.performance, weights.topology, weights.fragmentation, weights.power, weights.draw];
         if all.iter().any(|&weight| weight > 1000) || weights.performance + weights.fragmentation + weights.power == 0 {
-            return Err(refuse("each is 0 to 1000, and not all but topology may be 0".to_owned()));
+            return Err(refuse("each is 0 to 1000, and not all but topology and draw may be 0".to_owned()));
         }
         if weights.numa_penalty_milli > topology::MOST_NUMA_PENALTY_MILLI {
             return Err(refuse("numa_penalty_milli is 0 to 500".to_owned()));
@@ -68,8 +73,9 @@ impl Weights {
 
     /// Points that the whole value of fragmentation is worth in a choice.
     pub(crate) fn points_of_fragmentation(&self, choice: &Choice) -> f64 {
-        let topology = if choice.count < 2 { 0 } else { self.topology };
-        let all = self.performance + topology + self.fragmentation + self.power;
+        let topology = if choice.total() < 2 { 0 } else { self.topology };
+        let draw = if choice.is_cpu_only() { 0 } else { self.draw };
+        let all = self.performance + topology + self.fragmentation + self.power + draw;
         f64::from(self.fragmentation) * 100.0 / f64::from(all)
     }
 }
@@ -85,6 +91,8 @@ pub struct Values {
     pub fragmentation: f64,
     /// See [`power`]; 0 where headroom is missing.
     pub power: f64,
+    /// See [`draw`]; `None` where the weight is 0 or the step takes no device.
+    pub draw: Option<f64>,
     /// Points off the total.
     pub penalty: f64,
     /// What fragmentation comes from.
@@ -116,6 +124,7 @@ pub(crate) fn values(
         topology: topology::value(fleet, candidate, question.weights.numa_penalty_milli),
         fragmentation: fragmentation::value(lost.total() as f64),
         power: headroom.value(policy),
+        draw: (question.weights.draw > 0).then(|| draw::value(fleet, candidate)).flatten(),
         penalty: headroom.penalty(policy),
         lost,
     }
@@ -123,13 +132,15 @@ pub(crate) fn values(
 
 impl Values {
     /// Name, value and weight of every term.
-    pub(crate) fn weighted(&self, weights: &Weights) -> [(&'static str, f64, u32); 4] {
+    pub(crate) fn weighted(&self, weights: &Weights) -> [(&'static str, f64, u32); 5] {
         let topology = self.topology.map_or(0, |_| weights.topology);
+        let draw = self.draw.map_or(0, |_| weights.draw);
         [
             ("performance", self.performance, weights.performance),
             ("topology", self.topology.unwrap_or(0.0), topology),
             ("fragmentation", self.fragmentation, weights.fragmentation),
             ("power", self.power, weights.power),
+            ("draw", self.draw.unwrap_or(0.0), draw),
         ]
     }
 
@@ -156,6 +167,7 @@ impl Values {
             "performance" => performance::why(fleet, choice, candidate, question.policy),
             "topology" => topology::why(fleet, candidate),
             "fragmentation" => fragmentation::why(fleet, choice, candidate),
+            "draw" => draw::why(fleet, candidate),
             _ => Headroom::of(fleet, candidate).why(fleet, candidate),
         })
     }
@@ -164,7 +176,11 @@ impl Values {
     pub(crate) fn terms_with(&self, question: &Question, why: impl Fn(&str) -> String) -> Vec<Term> {
         let terms = self.weighted(&question.weights);
         let all: u32 = terms.iter().map(|(_, _, weight)| weight).sum();
-        let applies = |name: &str| name != "topology" || self.topology.is_some();
+        let applies = |name: &str| match name {
+            "topology" => self.topology.is_some(),
+            "draw" => self.draw.is_some(),
+            _ => true,
+        };
         let shown = terms.iter().filter(|(name, _, _)| applies(name));
         shown
             .map(|&(name, value, weight)| {

@@ -47,6 +47,8 @@ pub enum Solver {
     Search,
     /// A population of plans, crossed node by node.
     Genetic,
+    /// An integer programme over every way to place every step, for small batches; solved outside this crate.
+    Exact,
 }
 
 /// How much waiting, unusable capacity and power count in the cost of a plan.
@@ -124,7 +126,7 @@ impl Settings {
     }
 }
 
-fn refuse(message: &str) -> Error {
+pub(crate) fn refuse(message: &str) -> Error {
     Error::InvalidRequest { message: format!("batch: {message}") }
 }
 

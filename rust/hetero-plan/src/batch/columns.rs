@@ -57,13 +57,14 @@ struct Master<'a> {
     patterns: IndexSet<(usize, Pattern)>,
 }
 
-/// Solves the programme, from the contents of these rooms on, and makes whole nodes of its solution where
-/// there is a deadline for that; `None` where it has too many rows.
+/// Solves the programme, from the contents of these rooms on, and where that is asked makes whole nodes of its
+/// solution; `None` where it has too many rows.
 pub(crate) fn columns(
     field: &Field,
     rooms: &[Room],
     control: &Control<'_>,
-    (generated, dived): (Duration, Option<Duration>),
+    (generated, dived): (Duration, Duration),
+    is_dived: bool,
 ) -> Option<Columns> {
     let mut master = Master::new(field, rooms)?;
     for room in rooms {
@@ -73,15 +74,17 @@ pub(crate) fn columns(
     let (mut bound, center) = master.generate(MOST_ROUNDS, control, generated);
     let last: Vec<f64> = master.simplex.solve(control, generated).into_iter().map(|price| price.max(0.0)).collect();
     let mut device_bound = f64::INFINITY;
-    if !control.is_over(generated) {
-        let asked = center.into_iter().chain([last]).map(|prices| (master.fine(&prices, &master.values()), prices));
-        if let Some((fine, prices)) = asked.min_by(|a, b| a.0.total_cmp(&b.0)) {
+    if !control.is_over(dived) {
+        let values = master.values();
+        let asked = center.into_iter().chain([last]).map(|prices| (master.bounded(&prices, &values, None), prices));
+        if let Some(((_, hosts), prices)) = asked.min_by(|a, b| a.0.0.total_cmp(&b.0.0)) {
             let of_devices = |class: &Class| if class.count == 0 { 0.0 } else { class.value as f64 };
-            let values: Vec<f64> = master.classes.iter().map(of_devices).collect();
-            (bound, device_bound) = (bound.min(fine), master.fine(&prices, &values));
+            let of_devices: Vec<f64> = master.classes.iter().map(of_devices).collect();
+            bound = bound.min(master.bounded(&prices, &values, Some(&hosts)).0);
+            device_bound = master.bounded(&prices, &of_devices, Some(&hosts)).0;
         }
     }
-    let taken = dived.map_or_else(Vec::new, |deadline| master.dive(control, deadline));
+    let taken = if is_dived { master.dive(control, dived) } else { Vec::new() };
     Some(Columns { bound, device_bound, taken, classes: master.classes })
 }
 
@@ -98,7 +101,9 @@ impl<'a> Master<'a> {
         let pricing = |sort: usize| Pricing::new(&field.sorts[sort], &offers(sort));
         let pricings: Vec<Pricing> = (0..field.sorts.len()).map(pricing).collect::<Option<_>>()?;
         let mut nodes = vec![0.0; field.sorts.len()];
-        rooms.iter().for_each(|room| nodes[room.sort] += 1.0);
+        for room in rooms {
+            nodes[room.sort] += 1.0;
+        }
         let limits: Vec<f64> = nodes.iter().copied().chain(classes.iter().map(|class| class.demand as f64)).collect();
         let left = classes.iter().map(|class| class.demand).collect();
         Some(Self {
@@ -192,7 +197,9 @@ impl<'a> Master<'a> {
             is_left
         };
         pattern.several.retain(&mut is_left);
-        pattern.shared.iter_mut().for_each(|(_, _, content)| content.retain(&mut is_left));
+        for (_, _, content) in &mut pattern.shared {
+            content.retain(&mut is_left);
+        }
         pattern.shared.retain(|(_, _, content)| !content.is_empty());
         pattern.hosted.retain(&mut is_left);
         pattern
@@ -219,7 +226,9 @@ impl<'a> Master<'a> {
             times[*class] <= self.left[*class]
         };
         pattern.several.retain(&mut fits);
-        pattern.shared.iter_mut().for_each(|(_, _, content)| content.retain(&mut fits));
+        for (_, _, content) in &mut pattern.shared {
+            content.retain(&mut fits);
+        }
         pattern.shared.retain(|(_, _, content)| !content.is_empty());
         pattern.hosted.retain(&mut fits);
         pattern
@@ -249,7 +258,9 @@ impl<'a> Master<'a> {
                 _ => pattern.several.push(class),
             }
         }
-        shared.iter_mut().for_each(|(_, _, content)| content.sort_unstable());
+        for (_, _, content) in &mut shared {
+            content.sort_unstable();
+        }
         shared.sort_unstable();
         pattern.several.sort_unstable();
         pattern.hosted.sort_unstable();
@@ -293,46 +304,50 @@ impl<'a> Master<'a> {
     fn profit(&self, (prices, values): (&[f64], &[f64]), hosts: &[Host], grains: usize) -> (Vec<f64>, f64) {
         let sorts = self.field.sorts.len();
         let is_tiny = |at: usize, class: &Class| {
-            let tiny = |host: &Host| self.pricings.iter().any(|pricing| pricing.is_tiny(class, at, *host, grains));
+            let tiny = |host: &Host| self.pricings.iter().any(|of_sort| of_sort.is_tiny(class, at, *host, grains));
             hosts.iter().any(tiny)
         };
         let profit = |(at, class): (usize, &Class)| {
             if is_tiny(at, class) { 0.0 } else { values[at] - prices[sorts + at] }
         };
         let profit: Vec<f64> = self.classes.iter().enumerate().map(profit).map(|profit| profit.max(0.0)).collect();
-        let priced = self.classes.iter().zip(&profit).zip(values);
-        let priced = priced.map(|((class, profit), value)| class.demand as f64 * (value - profit)).sum();
-        (profit, priced)
+        let counted = self.classes.iter().zip(&profit).zip(values);
+        let counted = counted.map(|((class, profit), value)| class.demand as f64 * (value - profit)).sum();
+        (profit, counted)
     }
 
     /// The bound at these prices, and the best pattern of each sort that really fits.
     fn ask(&self, prices: &[f64]) -> (f64, Vec<(usize, Pattern)>) {
-        let (profit, priced) = self.profit((prices, &self.values()), &[EVEN], COARSE);
+        let (profit, counted) = self.profit((prices, &self.values()), &[EVEN], COARSE);
         let found: Vec<(f64, Pattern)> = self
             .pricings
             .par_iter()
-            .map(|pricing| {
-                let (earned, pattern) = pricing.best(&self.classes, &profit, EVEN, COARSE);
-                if pricing.fits(&self.classes, &pattern) {
+            .map(|of_sort| {
+                let (earned, pattern) = of_sort.best(&self.classes, &profit, EVEN, COARSE);
+                if of_sort.fits(&self.classes, &pattern) {
                     return (earned, pattern);
                 }
-                (earned, pricing.best(&self.classes, &profit, Host::Larger, COARSE).1)
+                (earned, of_sort.best(&self.classes, &profit, Host::Larger, COARSE).1)
             })
             .collect();
         let of_nodes: f64 = found.iter().zip(&self.nodes).map(|((earned, _), nodes)| earned * nodes).sum();
-        (priced + of_nodes, found.into_iter().enumerate().map(|(sort, (_, pattern))| (sort, pattern)).collect())
+        (counted + of_nodes, found.into_iter().enumerate().map(|(sort, (_, pattern))| (sort, pattern)).collect())
     }
 
-    /// The bound at these prices with fine grains, each host counted the way that bounds it best.
-    fn fine(&self, prices: &[f64], values: &[f64]) -> f64 {
-        let hosts = [0, 2, 4].map(Host::Mean);
-        let (profit, priced) = self.profit((prices, values), &hosts, FINE);
-        let least = |pricing: &Pricing| {
-            let earned = |host: &Host| pricing.best(&self.classes, &profit, *host, FINE).0;
-            hosts.iter().map(earned).fold(f64::INFINITY, f64::min)
+    /// The bound at these prices, and how each host is counted for it: as stated and in fine grains, else the way that
+    /// bounds it best.
+    fn bounded(&self, prices: &[f64], values: &[f64], stated: Option<&[Host]>) -> (f64, Vec<Host>) {
+        let all = [4, 2, 0].map(Host::Mean);
+        let grains = if stated.is_some() { FINE } else { COARSE };
+        let (profit, counted) = self.profit((prices, values), &all, grains);
+        let least = |(sort, of_sort): (usize, &Pricing)| {
+            let tried = stated.map_or(&all[..], |hosts| &hosts[sort..=sort]);
+            let earned = tried.iter().map(|&host| (of_sort.best(&self.classes, &profit, host, grains).0, host));
+            earned.min_by(|a, b| a.0.total_cmp(&b.0)).expect("some way to count")
         };
-        let earned: Vec<f64> = self.pricings.par_iter().map(least).collect();
-        priced + earned.iter().zip(&self.nodes).map(|(earned, nodes)| earned * nodes).sum::<f64>()
+        let earned: Vec<(f64, Host)> = self.pricings.par_iter().enumerate().map(least).collect();
+        let of_nodes: f64 = earned.iter().zip(&self.nodes).map(|((earned, _), nodes)| earned * nodes).sum();
+        (counted + of_nodes, earned.into_iter().map(|(_, host)| host).collect())
     }
 }
 

@@ -1,7 +1,9 @@
 //! A fleet and a batch as rooms and shapes; what does not fit that form stays where it is.
 
+use hetero_core::digest::Digest;
 use hetero_core::document::NodeState;
 use hetero_core::filter;
+use hetero_core::inventory::Node;
 use hetero_core::request::Choice;
 use hetero_core::spot::Spot;
 use hetero_core::units::NodeIdx;
@@ -27,6 +29,16 @@ pub(crate) struct Field {
     first_device: Vec<usize>,
 }
 
+/// Whether a node can be a room: its devices fit a set, and no power budget ties them to each other.
+pub(crate) fn is_room(node: &Node) -> bool {
+    is_countable(node) && !node.is_under_budget()
+}
+
+/// Whether a node can be a room for a bound, which no power budget makes less true.
+pub(crate) fn is_countable(node: &Node) -> bool {
+    node.devices.len() <= MOST_DEVICES
+}
+
 /// Whether a request is of the form that rooms know.
 pub(crate) fn is_simple(fleet: &Fleet, request: &Request) -> bool {
     let [choice] = request.choices.as_slice() else { return false };
@@ -34,6 +46,7 @@ pub(crate) fn is_simple(fleet: &Fleet, request: &Request) -> bool {
     let is_linked = choice.count > 1 && choice.link.is_some();
     let is_plain = !choice.may_be_gang()
         && choice.place.spread.is_none()
+        && choice.units_milli.is_none()
         && choice.tensor_ranks.is_none_or(|ranks| ranks < 2)
         && choice.count_ceiling.is_none()
         && choice.min_score.is_none()
@@ -45,22 +58,29 @@ pub(crate) fn is_simple(fleet: &Fleet, request: &Request) -> bool {
 impl Field {
     /// The field of a fleet in which nothing but what stays is placed. `spots` says, by task, what is placed and may move;
     /// `values` is by request.
-    pub(crate) fn new(fleet: &Fleet, batch: &Batch, levels: Vec<u32>, values: &[u64], spots: &[Option<Spot>]) -> Self {
-        let is_room = |at: usize| fleet.node(NodeIdx::new(at)).devices.len() <= MOST_DEVICES;
-        let shapes = shapes(fleet, batch, &levels, values, |task| {
+    pub(crate) fn new(
+        fleet: &Fleet,
+        batch: &Batch,
+        (levels, values): (&[u32], &[u64]),
+        spots: &[Option<Spot>],
+        is_room: fn(&Node) -> bool,
+    ) -> Self {
+        let is_room = |at: usize| is_room(fleet.node(NodeIdx::new(at)));
+        let shapes = shapes(fleet, batch, levels, values, |task| {
             spots[task].as_ref().is_none_or(|spot| spot.parts.iter().all(|(node, _)| is_room(node.at())))
         });
         let choices: Vec<&Choice> = shapes.iter().map(|shape| &batch.requests[shape.request].choices[0]).collect();
         let mut sorts: IndexMap<Sort, ()> = IndexMap::new();
-        let mut rooms = Vec::new();
+        let (mut rooms, mut known) = (Vec::new(), IndexMap::new());
         for node in (0..fleet.inventory().nodes.len()).filter(|&at| is_room(at)).map(NodeIdx::new) {
-            let (sort, _) = sorts.insert_full(sort(fleet, node, &choices), ());
+            let (sort, _) = sorts.insert_full(sort(fleet, node, &choices, &mut known), ());
             rooms.push((node, sort));
         }
         let sorts: Vec<Sort> = sorts.into_keys().collect();
         let rooms = rooms.into_iter().map(|(node, sort)| Room::new(node, sort, &sorts[sort])).collect();
         let first_device = fleet.inventory().nodes.iter().map(|node| node.devices.start).collect();
         let is_flat = levels.iter().all(|&level| level == 0);
+        let levels = levels.to_vec();
         let mut field = Self { shapes, sorts, rooms, levels, is_flat, first_device };
         field.enter(batch, spots);
         field
@@ -134,10 +154,16 @@ fn shapes(
     of_request.into_iter().map(shape).collect()
 }
 
-fn sort(fleet: &Fleet, at: NodeIdx, choices: &[&Choice]) -> Sort {
+/// `known` has the offers of nodes that are alike but for their place, to all choices that may go anywhere.
+fn sort(fleet: &Fleet, at: NodeIdx, choices: &[&Choice], known: &mut IndexMap<Digest, Vec<Offer>>) -> Sort {
     let (node, capacity) = (fleet.node(at), fleet.capacity());
+    let all = || choices.iter().map(|choice| offer(fleet, at, choice)).collect();
+    let offers = known.entry(node.digest).or_insert_with(all).clone();
+    let here = |(choice, offered): (&&Choice, Offer)| {
+        if choice.place.is_anywhere() { offered } else { offer(fleet, at, choice) }
+    };
     Sort {
-        offers: choices.iter().map(|choice| offer(fleet, at, choice)).collect(),
+        offers: choices.iter().zip(offers).map(here).collect(),
         cpu_milli: capacity.free_cpu_milli[at.at()].unwrap_or(0), // unknown is no amount that could be taken
         memory_mib: capacity.free_memory_mib[at.at()].unwrap_or(0),
         free_milli: capacity.free_milli[node.devices.clone()].to_vec(),

@@ -181,7 +181,9 @@ impl Part {
             for (saved, &at) in was.iter().zip(chosen) {
                 self.rooms[at].clone_from(saved);
             }
-            before.iter().for_each(|&(shape, placed)| self.pool.placed[shape] = placed);
+            for (shape, placed) in before {
+                self.pool.placed[shape] = placed;
+            }
         }
     }
 }

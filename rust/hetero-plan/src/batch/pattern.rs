@@ -132,7 +132,7 @@ impl Pricing {
         for (at, group) in self.groups.iter().enumerate() {
             let table = self.device(at, &able, classes, profit, all, cpu, host);
             let rows = usize::from(WHOLE / self.share_grain);
-            let mut stages = vec![Stage { value: last, from: vec![NOTHING; all + 1] }];
+            let mut stages = vec![Stage { value: last.clone(), from: vec![NOTHING; all + 1] }];
             for whole in 1..=group.whole {
                 let full = &table.value[rows * (all + 1)..(rows + 1) * (all + 1)];
                 let mut stage = joined(&stages[whole - 1].value, full);
@@ -156,7 +156,7 @@ impl Pricing {
                     joined(&stages[stages.len() - 1].value, &table.value[row * (all + 1)..(row + 1) * (all + 1)]);
                 stages.push(stage);
             }
-            last = stages[stages.len() - 1].value.clone();
+            last.clone_from(&stages[stages.len() - 1].value);
             steps.push((at, table, stages));
         }
         let mut pattern = Pattern::default();

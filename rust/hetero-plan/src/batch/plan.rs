@@ -1,11 +1,13 @@
 //! From a batch to a plan.
 
+use std::time::Duration;
+
 use hetero_core::spot::{self, Spot};
 use hetero_core::units::WHOLE_MILLI;
 use hetero_core::{Decision, Error, Fleet, Question, Result, place};
 use serde::Serialize;
 
-use crate::batch::ask::{Batch, Objective, Settings, Solver, Task, value};
+use crate::batch::ask::{Batch, Objective, Settings, Solver, Task, refuse, value};
 use crate::batch::control::Control;
 use crate::batch::cost::{Cost, Judge};
 use crate::batch::greedy::greedy;
@@ -63,9 +65,24 @@ fn plan(fleet: &Fleet, batch: &Batch, settings: &Settings, control: &Control<'_>
     let mut spots = vec![None; batch.tasks.len()];
     greedy(&mut fleet.clone(), batch, (&levels, &values), &mut spots, control)?;
     let looked = match settings.solver {
+        Solver::Exact => return Err(refuse("an exact plan is made by its integer programme")),
         Solver::Greedy => Looked::bounded(fleet, batch, &values),
         _ => look(fleet, batch, (&levels, &values), settings, (control, start), &mut spots)?,
     };
+    report(fleet, batch, settings, spots, &looked, (control, start))
+}
+
+/// Checks a plan, places what still fits, and says how good it is.
+pub(crate) fn report(
+    fleet: &Fleet,
+    batch: &Batch,
+    settings: &Settings,
+    mut spots: Vec<Option<Spot>>,
+    looked: &Looked,
+    (control, start): (&Control<'_>, Duration),
+) -> Result<Plan> {
+    let levels = batch.levels(settings.objective);
+    let values: Vec<u64> = batch.requests.iter().map(|request| value(fleet, request)).collect();
     let mut planned = settle(fleet, batch, &mut spots);
     greedy(&mut planned, batch, (&levels, &values), &mut spots, control)?;
     let value = value_of(batch, &values, &spots);
@@ -86,7 +103,7 @@ fn plan(fleet: &Fleet, batch: &Batch, settings: &Settings, control: &Control<'_>
         allocated_bound_ratio: looked.device_bound.and_then(|bound| bound_ratio(fleet, bound)),
         cost: judge.cost(&planned, asked - value, asked),
         steps: looked.steps,
-        seconds: ((control.now)() - start).as_secs_f64(),
+        seconds: (control.now)().saturating_sub(start).as_secs_f64(),
         spots,
     })
 }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use hetero_core::spot::Spot;
-use hetero_core::units::NodeIdx;
 use hetero_core::{Fleet, Request, Result};
 
 use crate::batch::ask::{Batch, Objective, Settings, Solver};
@@ -11,11 +10,10 @@ use crate::batch::columns::columns;
 use crate::batch::control::Control;
 use crate::batch::cost::Judge;
 use crate::batch::entry::rounded;
-use crate::batch::field::{Field, is_simple};
+use crate::batch::field::{Field, is_countable, is_room, is_simple};
 use crate::batch::genetic::breed;
 use crate::batch::local::{Limits, fill_all, improve};
 use crate::batch::repair::repair;
-use crate::batch::room::MOST_DEVICES;
 
 /// Parts of the time: until then patterns are generated, until then they are made whole, and until then rooms are searched
 /// where something is left for the rules of the core.
@@ -24,6 +22,7 @@ const DIVED: f64 = 0.65;
 const ROOMS: f64 = 0.8;
 
 /// What looking for a plan found beside the plan.
+#[derive(Default)]
 pub(crate) struct Looked {
     pub(crate) bound: u64,
     pub(crate) bound_source: &'static str,
@@ -62,16 +61,18 @@ pub(crate) fn look(
         batch.tasks.iter().filter(|task| is_special(task.request)).map(|task| values[task.request]).sum();
     let mut rest = fleet.clone();
     keep(&mut rest, batch, spots)?;
-    let field = Field::new(&rest, batch, levels.to_vec(), values, spots);
+    let field = Field::new(&rest, batch, (levels, values), spots, is_room);
     let mut rooms = field.rooms.clone();
     let mut looked = Looked::bounded(fleet, batch, values);
-    let is_dived = special == 0 && settings.objective == Objective::Allocation && settings.solver == Solver::Search;
-    // What is special may stand elsewhere in a better plan, so the bound knows nothing of where it is.
-    let whole = (special > 0).then(|| Field::new(fleet, batch, levels.to_vec(), values, spots));
-    let has_all_rooms = field.rooms.len() == fleet.inventory().nodes.len();
-    let deadlines = (at(GENERATED), is_dived.then(|| at(DIVED)));
+    let nodes = || fleet.inventory().nodes.iter();
+    // Where the core has its say, what it has placed may stand elsewhere in a better plan: the bound knows nothing of that.
+    let has_rest = special > 0 || !nodes().all(is_room);
+    let is_dived = !has_rest && settings.objective == Objective::Allocation && settings.solver == Solver::Search;
+    let whole = has_rest.then(|| Field::new(fleet, batch, (levels, values), spots, is_countable));
+    let deadlines = (at(GENERATED), at(DIVED));
     let whole = whole.as_ref().unwrap_or(&field);
-    if let Some(found) = has_all_rooms.then(|| columns(whole, &whole.rooms, control, deadlines)).flatten() {
+    let is_bounded = nodes().all(is_countable);
+    if let Some(found) = is_bounded.then(|| columns(whole, &whole.rooms, control, deadlines, is_dived)).flatten() {
         let bound = integer(found.bound).map(|bound| bound + special).filter(|bound| *bound < looked.bound);
         if let Some(bound) = bound {
             looked = Looked { bound, bound_source: "column generation", ..looked };
@@ -81,21 +82,23 @@ pub(crate) fn look(
         if special == 0 && batch.requests.iter().all(is_plain) {
             looked.device_bound = integer(found.device_bound);
         }
-        let mut other = rounded(&field, &found);
-        fill_all(&field, &mut other, settings.seed);
-        let value = |rooms| field.pool(rooms).value(&field.shapes);
-        if is_dived && value(&other) > value(&rooms) {
-            rooms = other;
+        if is_dived {
+            let mut other = rounded(&field, &found);
+            fill_all(&field, &mut other, settings.seed);
+            let value = |rooms| field.pool(rooms).value(&field.shapes);
+            if value(&other) > value(&rooms) {
+                rooms = other;
+            }
         }
     }
     let judge = Judge::new(fleet, settings.weights, settings.objective == Objective::Allocation);
-    let limits = until(if special > 0 { ROOMS } else { 1.0 });
+    let limits = until(if has_rest { ROOMS } else { 1.0 });
     looked.steps = match settings.solver {
         Solver::Genetic => breed(&field, &mut rooms, settings.seed, limits),
         _ => improve(&field, &judge, &mut rooms, settings.seed, limits),
     };
     field.leave(&rooms, spots);
-    if special > 0 {
+    if has_rest {
         looked.steps += repair(fleet, batch, (levels, values), spots, settings.seed, until(1.0))?;
     }
     Ok(looked)
@@ -109,13 +112,10 @@ fn integer(bound: f64) -> Option<u64> {
 
 /// Takes what is not of the simple form, and so stays where it is while rooms are emptied and filled.
 fn keep(fleet: &mut Fleet, batch: &Batch, spots: &[Option<Spot>]) -> Result<()> {
-    let is_room = |node: NodeIdx, fleet: &Fleet| fleet.node(node).devices.len() <= MOST_DEVICES;
+    let stays = |spot: &Spot, fleet: &Fleet| spot.parts.iter().any(|(node, _)| !is_room(fleet.node(*node)));
     for (task, spot) in batch.tasks.iter().zip(spots) {
         let request = &batch.requests[task.request];
-        if let Some(spot) = spot
-            .as_ref()
-            .filter(|spot| !is_simple(fleet, request) || spot.parts.iter().any(|(node, _)| !is_room(*node, fleet)))
-        {
+        if let Some(spot) = spot.as_ref().filter(|spot| !is_simple(fleet, request) || stays(spot, fleet)) {
             fleet.take_spot(request, spot)?;
         }
     }

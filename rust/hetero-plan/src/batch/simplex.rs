@@ -135,7 +135,9 @@ impl Simplex {
         let rows = self.rows();
         let pivot = direction[leaving];
         let mut row = self.inverse[leaving * rows..(leaving + 1) * rows].to_vec();
-        row.iter_mut().for_each(|entry| *entry /= pivot);
+        for entry in &mut row {
+            *entry /= pivot;
+        }
         for (at, other) in self.inverse.chunks_exact_mut(rows).enumerate() {
             if at == leaving {
                 other.copy_from_slice(&row);

@@ -152,7 +152,7 @@ impl Kept {
 
     fn take(&mut self, world: &World, occupancy: &mut dyn Occupancy) -> Result<()> {
         let (node, choice) = (self.plan.node, &world.classes[self.class].choice);
-        let none = Hold {
+        let empty = Hold {
             node,
             devices: Vec::new(),
             share_milli: 0,
@@ -164,10 +164,10 @@ impl Kept {
         let free = occupancy.capacity();
         let cpu_milli = choice.cpu_milli.min(free.free_cpu_milli[node.at()].unwrap_or(0));
         let memory_mib = choice.host_memory_mib.min(free.free_memory_mib[node.at()].unwrap_or(0));
-        let mut holds = vec![Hold { cpu_milli, memory_mib, ..none.clone() }];
+        let mut holds = vec![Hold { cpu_milli, memory_mib, ..empty.clone() }];
         for &device in &self.plan.devices {
             let share_milli = choice.share_milli.min(free.free_milli[device]);
-            holds.push(Hold { devices: vec![device], share_milli, ..none.clone() });
+            holds.push(Hold { devices: vec![device], share_milli, ..empty.clone() });
         }
         for hold in holds {
             self.taken.push(occupancy.take(None, hold)?);

@@ -43,7 +43,7 @@ pub(super) struct Run<'a> {
     /// What was free before anything arrived.
     start: Capacity,
     /// Per class, once asked: whether such a task could ever run.
-    can_run: Vec<Option<bool>>,
+    is_possible: Vec<Option<bool>>,
     queue: Queue,
     kept: Vec<Kept>,
     running: BinaryHeap<Reverse<(u64, usize)>>,
@@ -66,7 +66,7 @@ impl<'a> Run<'a> {
             order,
             occupancy,
             start,
-            can_run: vec![None; classes],
+            is_possible: vec![None; classes],
             queue: Queue::new(classes),
             kept: Vec::new(),
             running: BinaryHeap::new(),
@@ -157,14 +157,17 @@ impl<'a> Run<'a> {
         let fits =
             |&class: &usize| touched.iter().any(|&node| world.fit(capacity, node, &world.classes[class]).is_some());
         let again: Vec<usize> = self.queue.blocked().filter(fits).collect();
-        again.into_iter().for_each(|class| self.queue.block(class, false));
+        for class in again {
+            self.queue.block(class, false);
+        }
     }
 
     fn arrive(&mut self, task: usize) -> Result<()> {
         let (rules, start) = (self.rules, &self.start);
         let Task { class, arrives_ms, priority, .. } = rules.tasks[task];
-        let can_run = self.can_run[class].get_or_insert_with(|| rules.world.fitting(start, class).next().is_some());
-        if *can_run {
+        let is_possible =
+            self.is_possible[class].get_or_insert_with(|| rules.world.fitting(start, class).next().is_some());
+        if *is_possible {
             self.queue.push(self.order.key(priority, arrives_ms, rules.world.demand_milli(class), task), class);
         } else {
             self.outcome.never_started += 1;
