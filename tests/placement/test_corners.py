@@ -9,7 +9,7 @@ import pytest
 from hetero_ops import Catalog, Fleet, InvalidDocument
 from hetero_ops._core import Fleet as CoreFleet
 from hetero_ops.gap.requirement import Requirement
-from hetero_ops.placement.fleet import _profiles
+from hetero_ops.placement.door import profiles
 from tests.placement.sample import document, fleet, node
 
 TWO_VENDORS = [{"sku": "H100-SXM5-80GB", "count": 1}, {"sku": "MI300X", "count": 1}]
@@ -58,12 +58,12 @@ def test_python_goes_on_while_the_core_works():
     """Held, the interpreter would stand still for as long as the core builds the fleet."""
     nodes = [node(f"n{i}", "8xL4") for i in range(4000)]
     text = json.dumps(document(*nodes)).encode()
-    assert min(longest_pause(lambda: CoreFleet(text, _profiles(Catalog.builtin()))) for _ in range(3)) < 0.5
+    assert min(longest_pause(lambda: CoreFleet(text, profiles(Catalog.builtin()))) for _ in range(3)) < 0.5
 
 
 def longest_pause(work):
     """The longest pause of this thread while another works, as a share of that work."""
-    _profiles(Catalog.builtin())
+    profiles(Catalog.builtin())
     spent = []
 
     def timed():
