@@ -57,15 +57,6 @@ def test_a_step_stays_inside_the_budget_of_its_rack() -> None:
     assert racked.place("H100:8 label=rack:r1") == first
 
 
-def test_a_step_over_several_nodes_never_takes_a_rack_over_its_budget() -> None:
-    row = [node(name, f"4x{H100}", labels={"rack": "r1"}) for name in "ab"]
-    asked = "H100:8 nodes=2"
-    assert fleet(*row, racks=[{"name": "r1", "power_budget_mw": 8 * TDP}]).place(asked).ok
-    refused_ = fleet(*row, racks=[{"name": "r1", "power_budget_mw": 7 * TDP}]).place(asked)
-    assert isinstance(refused_, NoFit)
-    assert "POWER_BUDGET" in refused_.codes
-
-
 def test_a_budget_of_a_rack_is_the_same_whatever_the_order_of_nodes() -> None:
     row = [node(name, f"4x{H100}", labels={"rack": "r1"}) for name in "abc"]
     racks = [{"name": "r1", "power_budget_mw": 6 * TDP}]

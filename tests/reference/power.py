@@ -9,17 +9,13 @@ from tests.reference.model import JSON, WHOLE, Device, Node, booked, room
 _EASY = Fraction(8, 10)
 
 
-def limits(node: Node, choice: JSON | None = None) -> list[tuple[int, int | None, int]]:
-    """Each budget that a node is under, what is drawn now (`None` is unknown), and how many parts count against it.
-
-    A rack is judged as if all parts of a step over several nodes lay there.
-    """
-    parts = 1 + ((choice or {}).get("peers") or 0)
-    own = [] if node.power_budget_mw is None else [(node.power_budget_mw, _sum([_draw(d) for d in node.devices]), 1)]
+def limits(node: Node) -> list[tuple[int, int | None]]:
+    """Each budget that a node is under, with what is drawn now; `None` is unknown."""
+    own = [] if node.power_budget_mw is None else [(node.power_budget_mw, _sum([_draw(d) for d in node.devices]))]
     if node.rack_budget_mw is None:
         return own
     draws = [_draw(device) for near in node.rack_nodes for device in near.devices]
-    return [*own, (node.rack_budget_mw, _sum(draws), parts)]
+    return [*own, (node.rack_budget_mw, _sum(draws))]
 
 
 def misfit_alone(node: Node, device: Device, choice: JSON) -> Misfit | None:
@@ -27,10 +23,8 @@ def misfit_alone(node: Node, device: Device, choice: JSON) -> Misfit | None:
     tdp = _tdp(device)
     if choice.get("may_cap_power") or tdp is None:
         return None
-    for budget, _, parts in limits(node, choice):
-        if tdp * choice["count"] * parts > budget:
-            return Misfit("POWER_BUDGET", tdp * choice["count"] * parts, budget)
-    return None
+    over = [budget for budget, _ in limits(node) if tdp * choice["count"] > budget]
+    return Misfit("POWER_BUDGET", tdp * choice["count"], over[0]) if over else None
 
 
 def misfit_now(node: Node, device: Device, choice: JSON) -> Misfit | None:
@@ -42,9 +36,9 @@ def misfit_now(node: Node, device: Device, choice: JSON) -> Misfit | None:
     if share < WHOLE:
         usable = [d for d in node.devices if d.kind == device.kind and room(choice, d) >= share]
         added = min((more for d in usable if (more := _added(d)) is not None), default=None)
-    for budget, draw, parts in limits(node, choice):
-        if draw is not None and added is not None and draw + added * parts > budget:
-            return Misfit("POWER_BUDGET", draw + added * parts, budget)
+    for budget, draw in limits(node):
+        if draw is not None and added is not None and draw + added > budget:
+            return Misfit("POWER_BUDGET", draw + added, budget)
     return None
 
 
@@ -52,8 +46,8 @@ def is_within(node: Node, chosen: Sequence[Device], choice: JSON) -> bool:
     """Whether a set of devices stays inside all budgets; what is not known is inside."""
     added = _sum([_added(device) for device in chosen])
     is_judged = bool(chosen) and not choice.get("may_cap_power") and added is not None
-    known = limits(node, choice) if is_judged else []
-    return all(draw is None or added is None or draw + added * parts <= budget for budget, draw, parts in known)
+    known = limits(node) if is_judged else []
+    return all(draw is None or added is None or draw + added <= budget for budget, draw in known)
 
 
 def is_within_rack(node: Node, chosen: Sequence[Device], choice: JSON) -> bool:
@@ -71,7 +65,7 @@ def value(node: Node, chosen: Sequence[Device], policy: str) -> tuple[Fraction, 
     added = _sum([_added(device) for device in chosen]) if chosen else None
     if added is None:
         return Fraction(1), False
-    known = [(draw + added, budget) for budget, draw, _ in limits(node) if draw is not None]
+    known = [(draw + added, budget) for budget, draw in limits(node) if draw is not None]
     if not known:
         return Fraction(1), False
     draw, budget = max(known, key=lambda pair: Fraction(pair[0], max(pair[1], 1)))

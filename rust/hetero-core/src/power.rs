@@ -33,13 +33,6 @@ pub(crate) struct Budget {
     pub(crate) draw_mw: Option<u64>,
 }
 
-impl Budget {
-    /// How many nodes' parts of a step count against it: a rack is judged as if all of them lay there, which they may.
-    fn parts(&self, choice: &Choice) -> u64 {
-        if self.rack.is_some() { u64::from(choice.peers) + 1 } else { 1 }
-    }
-}
-
 impl Draws {
     /// What is drawn by all nodes.
     pub(crate) fn of(inventory: &Inventory, free_milli: &[u16], readings: &Readings) -> Self {
@@ -110,10 +103,7 @@ pub(crate) fn is_within(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>
         return true;
     }
     let Some(added) = added_mw(fleet, candidate.devices) else { return true };
-    budgets(fleet, candidate.node).all(|budget| {
-        let added = added.saturating_mul(budget.parts(choice));
-        budget.draw_mw.is_none_or(|draw| draw.saturating_add(added) <= budget.most_mw)
-    })
+    budgets(fleet, candidate.node).all(|budget| budget.draw_mw.is_none_or(|draw| draw + added <= budget.most_mw))
 }
 
 /// The verdict on the kinds without those whose devices would take a node or its rack over budget.
@@ -142,8 +132,6 @@ pub(crate) fn on_node<'a>(
         let usable = || run.devices.clone().filter(|&at| fleet.capacity().free_for(at, choice, share) >= share);
         let added = if share < WHOLE_MILLI { usable().filter_map(|at| added_by(fleet, at)).min() } else { Some(alone) };
         for budget in budgets(fleet, node) {
-            let parts = budget.parts(choice);
-            let (alone, added) = (alone.saturating_mul(parts), added.map(|mw| mw.saturating_mul(parts)));
             let over = |draw: u64, is_passing: bool| {
                 let misfit = Misfit { have: Some(draw), want: Some(budget.most_mw), ..Misfit::of(Code::PowerBudget) };
                 (draw > budget.most_mw).then_some(Misfit { is_passing, ..misfit })
