@@ -11,6 +11,7 @@ from hetero_ops.cli.fleet_export import export
 from hetero_ops.cli.fleet_find import find_, write_physical
 from hetero_ops.cli.fleet_import import import_
 from hetero_ops.cli.fleet_label import label
+from hetero_ops.cli.fleet_partitions import suggest_partitions
 from hetero_ops.cli.output import Format, note, print_table, to_json, write
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.finding import Finding
@@ -23,6 +24,7 @@ from hetero_ops.units import format_memory
 
 app = typer.Typer(no_args_is_help=True, help="Build and read fleet files.")
 app.command("import")(import_)
+app.command("suggest-partitions")(suggest_partitions)
 
 
 @app.command()

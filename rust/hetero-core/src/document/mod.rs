@@ -111,6 +111,9 @@ pub struct PoolDocument {
     /// to their memory. Required to oversubscribe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_guard: Option<f64>,
+    /// Whether its devices may be cut into other partitions while nothing runs on them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repartition: Option<bool>,
     /// Price per device and hour, by catalog key.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub price: IndexMap<String, f64>,
