@@ -42,7 +42,7 @@ pub(crate) fn lost(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, bef
 
 /// 1 where nothing is lost, one half where a node of eight devices is.
 ///
-/// `lost` is in units of 2^-24 thousandths of a device.
+/// `lost` is in the units of [`Worth`].
 pub(crate) fn value(lost: f64) -> f64 {
     REFERENCE_MILLI / (REFERENCE_MILLI + lost / WORTH_OF_MILLI)
 }

@@ -88,9 +88,9 @@ impl Scarcity {
         let free = self.free_milli as f64;
         let mut falls = [1.0; PARTS];
         for (class, (sums, part)) in self.sums.iter().zip(&demand.parts).enumerate() {
-            let half = SCALE * part * 0.5;
+            let scale = SCALE * part;
             let (usable, fillable) = (times(free, sums.0 as f64), times(free, sums.1 as f64));
-            let now = (floor(half * usable), floor(half * (fillable * fillable)));
+            let now = (floor(scale * usable), floor(scale * (fillable * fillable)));
             let (was, part) = (self.factors[class], demand.part(class));
             falls[part] = fall(was.0, now.0, sums.0).min(falls[part]);
             falls[part + 1] = fall(was.1, now.1, sums.1).min(falls[part + 1]);
