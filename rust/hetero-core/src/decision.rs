@@ -147,6 +147,58 @@ pub struct Change {
     pub text: String,
 }
 
+/// What the lost work of something in use is counted from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CountedFrom {
+    /// Its last checkpoint.
+    Checkpoint,
+    /// Its start, where the age of a checkpoint is unknown.
+    Start,
+}
+
+/// Something in use that would end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Victim {
+    /// Whose it is.
+    pub owner: String,
+    /// The gang that it belongs to, whose entries all end.
+    pub gang: Option<String>,
+    /// Cluster.
+    pub cluster: String,
+    /// Node.
+    pub node: String,
+    /// Device ids.
+    pub devices: Vec<u32>,
+    /// Share of each, thousandths.
+    pub share_milli: u16,
+    /// Its priority, below that of the step.
+    pub priority: i64,
+    /// What its lost work is counted from; `None` where neither age is known.
+    pub counted_from: Option<CountedFrom>,
+    /// Work lost, thousandths of a device-second; `None` is unknown.
+    pub lost_device_ms: Option<u64>,
+}
+
+/// What would make room for a step of higher priority, at the least loss. Nothing is preempted by saying so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Victims {
+    /// The choice that would fit.
+    pub choice: String,
+    /// Its place in the order of choices.
+    pub choice_index: usize,
+    /// Cluster.
+    pub cluster: String,
+    /// The node that it would fit on.
+    pub node: String,
+    /// Work lost in all, thousandths of a device-second; `None` where that of a victim is unknown.
+    pub lost_device_ms: Option<u64>,
+    /// Whether every set that could lose less was ruled out.
+    pub is_least: bool,
+    /// All that would end, on all nodes.
+    pub victims: Vec<Victim>,
+}
+
 /// Where a step goes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Placement {
@@ -226,6 +278,9 @@ pub struct NoFit {
     pub reasons: Vec<Reason>,
     /// The refusal that came nearest; `None` on a fleet without nodes.
     pub nearest: Option<Nearest>,
+    /// What would make room at the least loss, where the step is busy and of higher priority than something preemptible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub victims: Option<Victims>,
     /// Source of the mix.
     pub mix: String,
     /// Always false here.

@@ -2,6 +2,9 @@
 
 mod observing;
 mod snapshot;
+mod trying;
+
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 
@@ -30,7 +33,7 @@ use crate::worth::{Drift, Free, Scarcity, Worth};
 pub struct Fleet {
     document: FleetDocument,
     profiles: Profiles,
-    inventory: Inventory,
+    inventory: Arc<Inventory>,
     capacity: Capacity,
     quotas: Quotas,
     measured: Measured,
@@ -55,7 +58,7 @@ impl Fleet {
         let mut fleet = Self {
             document,
             profiles,
-            inventory,
+            inventory: Arc::new(inventory),
             capacity,
             quotas: Quotas::default(),
             measured: Measured::default(),
@@ -108,9 +111,10 @@ impl Fleet {
     /// The same fleet with nothing in use, every node open and every device healthy.
     pub(crate) fn emptied(&self) -> Self {
         let mut empty = self.clone();
-        empty.inventory.nodes.iter_mut().for_each(|node| node.state = NodeState::Active);
-        empty.inventory.devices.iter_mut().for_each(|device| device.is_healthy = true);
-        empty.inventory.team_holds.clear();
+        let inventory = Arc::make_mut(&mut empty.inventory);
+        inventory.nodes.iter_mut().for_each(|node| node.state = NodeState::Active);
+        inventory.devices.iter_mut().for_each(|device| device.is_healthy = true);
+        inventory.team_holds.clear();
         empty.holds.clear();
         empty.readings.clear();
         empty.capacity = empty.inventory.whole_capacity();

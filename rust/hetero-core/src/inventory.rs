@@ -19,6 +19,7 @@ use crate::kind::Kind;
 use crate::profile::Profiles;
 use crate::site::Site;
 use crate::units::{KindIdx, NodeIdx, WHOLE_MILLI};
+use crate::victims::Parties;
 
 use named::{NamedNode, check_name, named_nodes};
 pub use rack::Rack;
@@ -94,6 +95,8 @@ pub struct Inventory {
     pub devices: Vec<Device>,
     /// What is in use from the start and counts for a team.
     pub team_holds: Vec<Hold>,
+    /// What of that may be preempted.
+    parties: Parties,
 }
 
 impl Inventory {
@@ -109,6 +112,7 @@ impl Inventory {
             racks: Vec::new(),
             devices: Vec::new(),
             team_holds: Vec::new(),
+            parties: Parties::default(),
         };
         for node in &sorted {
             inventory.add_node(node, profiles)?;
@@ -116,6 +120,9 @@ impl Inventory {
         domain::assign(&mut inventory.nodes);
         inventory.add_racks(document)?;
         let capacity = inventory.free_capacity(&sorted)?;
+        let made_at = document.generated.as_ref().map(|generated| generated.at.as_str());
+        let nodes = sorted.iter().map(|named| (named.cluster.name.as_str(), named.document));
+        inventory.parties = Parties::of(&inventory, nodes, made_at);
         Ok((inventory, capacity))
     }
 
@@ -283,6 +290,11 @@ impl Inventory {
             }
         }
         Ok(())
+    }
+
+    /// What is in use and may be preempted.
+    pub fn parties(&self) -> &Parties {
+        &self.parties
     }
 
     /// Position of a device of a node in the columns.

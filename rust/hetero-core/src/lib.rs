@@ -49,6 +49,7 @@ pub mod spot;
 pub mod state;
 pub mod topology;
 pub mod units;
+pub mod victims;
 pub mod why;
 mod work;
 mod worth;

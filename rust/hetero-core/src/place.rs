@@ -11,17 +11,16 @@ use crate::error::Result;
 use crate::explain::considered;
 use crate::filter::{self, Misfit, View};
 use crate::fleet::Fleet;
-use crate::gang;
 use crate::low_score::sift;
 use crate::nearest::{fits, nearest};
 use crate::pack::for_each_option;
-use crate::power;
 use crate::ranking::{Asker, Outlook};
 use crate::reason::{gather, refusals, usable_kinds};
 use crate::request::{Choice, Request};
 use crate::score::{Before, Candidate, Policy, Values, Weights, penalties, performance, round, values};
 use crate::sharing::Sharing;
 use crate::units::{NodeIdx, share_of};
+use crate::{gang, power, victims};
 
 /// How a request is to be judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,6 +138,7 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
         nodes: Vec::new(),
         devices: Vec::new(),
         nearest: nearest(fleet, request, question, &reasons),
+        victims: if is_impossible { None } else { victims::victims(fleet, request, question) },
         reasons,
         mix: fleet.mix().document.source.clone(),
         reserved: false,
@@ -394,7 +394,7 @@ fn trace_id(fleet: &Fleet, request: &Request, question: &Question) -> String {
         .text(question.policy.word())
         .number(question.seed)
         .text(&question.key);
-    let digest = gang::digested(fleet, request, question, digest);
+    let digest = victims::digested(fleet, request, gang::digested(fleet, request, question, digest));
     let digest = fleet.quotas().digested(request.team.as_deref(), digest);
     hex(fleet.measured().digested(request, digest).finish())
 }

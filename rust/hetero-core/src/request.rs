@@ -313,6 +313,9 @@ pub struct Request {
     /// The team whose step it is.
     #[serde(default)]
     pub team: Option<String>,
+    /// Its priority: what may be preempted and has a lower one could make room for it.
+    #[serde(default)]
+    pub priority: Option<i64>,
     /// Alternatives, best first.
     pub choices: Vec<Choice>,
 }

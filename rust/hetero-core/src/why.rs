@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::decision::{Decision, Grant, NoFit, Penalty, Placement, Reason, Term, Verdict};
+use crate::decision::{
+    CountedFrom, Decision, Grant, NoFit, Penalty, Placement, Reason, Term, Verdict, Victim, Victims,
+};
 
 /// Names of nodes shown before the rest is only counted.
 const NODES_SHOWN: usize = 4;
@@ -91,8 +93,47 @@ fn refused(no_fit: &NoFit) -> String {
     } else {
         text.push_str("  the fleet has no nodes\n");
     }
+    if let Some(victims) = &no_fit.victims {
+        text.push_str(&victim_lines(victims));
+    }
     let _ = writeln!(text, "  trace {}", no_fit.trace_id);
     text
+}
+
+/// What would end and what is lost by it, each victim on its line.
+fn victim_lines(victims: &Victims) -> String {
+    let lost =
+        victims.lost_device_ms.map_or("unknown work is".to_owned(), |ms| format!("{} device-seconds are", seconds(ms)));
+    let least = if victims.is_least { "" } else { ", perhaps not the least" };
+    let mut text = format!("  victims: {} would fit on {}; {lost} lost{least}\n", victims.choice, victims.node);
+    let (shown, rest) = victims.victims.split_at(victims.victims.len().min(NODES_SHOWN));
+    for victim in shown {
+        let _ = writeln!(text, "      {}", victim_words(victim));
+    }
+    if !rest.is_empty() {
+        let _ = writeln!(text, "      and {} more", rest.len());
+    }
+    text
+}
+
+fn victim_words(victim: &Victim) -> String {
+    let ids: Vec<String> = victim.devices.iter().map(u32::to_string).collect();
+    let devices = if ids.is_empty() { String::new() } else { format!(", devices {}", ids.join(",")) };
+    let gang = victim.gang.as_ref().map_or(String::new(), |gang| format!(", gang {gang}"));
+    let from = match victim.counted_from {
+        Some(CountedFrom::Checkpoint) => " since its last checkpoint",
+        Some(CountedFrom::Start) => " since its start, its last checkpoint is unknown",
+        None => "",
+    };
+    let lost =
+        victim.lost_device_ms.map_or("unknown, it states no age".to_owned(), |ms| format!("{}{from}", seconds(ms)));
+    format!("{} on {}{devices}, priority {}{gang}: {lost}", victim.owner, victim.node, victim.priority)
+}
+
+/// Thousandths as a decimal number without needless zeros.
+fn seconds(ms: u64) -> String {
+    let text = format!("{}.{:03}", ms / 1000, ms % 1000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// One line per reason, with the nodes, and the advice of each code once.

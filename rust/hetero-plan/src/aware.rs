@@ -22,6 +22,7 @@ impl Aware {
         let request = |choice: &hetero_core::request::Choice| Request {
             requirement: choice.label.clone(),
             team: None,
+            priority: None,
             choices: vec![choice.clone()],
         };
         Ok(Self {

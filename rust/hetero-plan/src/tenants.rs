@@ -33,8 +33,12 @@ impl Tenants {
         let learned = is_learned.then(|| Learned::new(fleet.inventory(), trace));
         fleet.set_mix(learned.as_ref().map_or_else(|| trace.whole_mix(), Learned::mix))?;
         let weights = weights.unwrap_or(Policy::Aware.weights());
-        let request =
-            |choice: &Choice| Request { requirement: choice.label.clone(), team: None, choices: vec![choice.clone()] };
+        let request = |choice: &Choice| Request {
+            requirement: choice.label.clone(),
+            team: None,
+            priority: None,
+            choices: vec![choice.clone()],
+        };
         Ok(Self {
             fleet,
             requests: world.classes.iter().map(|class| request(&class.choice)).collect(),

@@ -61,7 +61,12 @@ fn choice(&(count, share_milli, cores, model, linked, ..): &Step) -> Choice {
 }
 
 fn batch(steps: &[Step]) -> Batch {
-    let request = |step: &Step| Request { requirement: format!("{step:?}"), team: None, choices: vec![choice(step)] };
+    let request = |step: &Step| Request {
+        requirement: format!("{step:?}"),
+        team: None,
+        priority: None,
+        choices: vec![choice(step)],
+    };
     let task = |(request, step): (usize, &Step)| Task { request, priority: step.5, age_s: step.6 };
     Batch { requests: steps.iter().map(request).collect(), tasks: steps.iter().enumerate().map(task).collect() }
 }

@@ -202,13 +202,16 @@ pub struct Use {
     /// How it can be moved, as `checkpoint`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub movable: Option<String>,
-    /// Age of its last checkpoint, seconds.
+    /// Age of its last checkpoint when the document was made, seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint_age_s: Option<u64>,
-    /// Whether it may be preempted.
+    /// Gang: entries of a cluster that name the same one end together or not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gang: Option<String>,
+    /// Whether it may be preempted; not where it does not say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preemptible: Option<bool>,
-    /// Its priority.
+    /// Its priority; only steps of a higher one may have its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i64>,
     /// True where only the number of devices is known and which ones is assumed.

@@ -116,6 +116,7 @@ fn batch(trace: &Trace, classes: &[usize]) -> Batch {
     let request = |choice: &hetero_core::request::Choice| Request {
         requirement: choice.label.clone(),
         team: None,
+        priority: None,
         choices: vec![choice.clone()],
     };
     let last = classes.len() as u64;
