@@ -130,6 +130,7 @@ def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[st
                 "memory_kind": choice.memory_kind,
                 "is_confidential": choice.is_confidential,
                 "one_numa_node": choice.numa == "require",
+                "near_nic": choice.near_nic,
                 "power_ceiling_mw": None if choice.may_cap_power else choice.power_ceiling_mw,
                 "may_cap_power": choice.may_cap_power,
                 "quantize": choice.quantize,
@@ -164,7 +165,6 @@ def _refuse_what_is_not_placed_yet(choice: Choice) -> None:
     """Ignoring such a clause would place the step wrongly."""
     clauses = {
         "groups of several kinds": bool(choice.groups),
-        "devices near a network card": choice.near_nic,
         "compute units over several nodes": choice.units_milli is not None and choice.nodes not in (None, (1, 1)),
     }
     found = next((what for what, is_asked in clauses.items() if is_asked), None)

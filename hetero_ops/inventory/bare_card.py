@@ -31,7 +31,7 @@ def hand_down(node: Node, other: Node, catalog: Catalog) -> tuple[Node, Node]:
         return node, other
     for part in parts:
         card = next((cards[at] for at in sorted(found) if _is_of(part, cards[at], catalog)), {})
-        for key in ("numa", "switch"):
+        for key in ("numa", "switch", "nic"):
             if key in card:
                 part.setdefault(key, card[key])
     return {**node, "devices": _without(expand(node["devices"]), found)}, {**other, "devices": parts}

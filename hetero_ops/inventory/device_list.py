@@ -6,8 +6,8 @@ from typing import Any
 
 Device = dict[str, Any]
 
-# One number for all devices of a group, or a list of one each.
-_ONE_EACH = ("numa", "switch")
+# One value for all devices of a group, or a list of one each.
+_ONE_EACH = ("numa", "switch", "nic")
 
 
 def expand(groups: Sequence[Device]) -> list[Device]:

@@ -12,7 +12,7 @@ from hetero_ops.inventory.span import which
 _UNKNOWN = "unknown"
 # Only of use where the catalog does not have the device.
 _OF_UNKNOWN = ("vendor", "class", "model")
-_COMPARED = ("partition", "uuid", "pci", "serial", "slot", "firmware", "numa", "switch", *_OF_UNKNOWN)
+_COMPARED = ("partition", "uuid", "pci", "serial", "slot", "firmware", "numa", "switch", "nic", *_OF_UNKNOWN)
 # Tools round: 192G beside 196592 MiB is no contradiction.
 _MEMORY_PERCENT = 2
 

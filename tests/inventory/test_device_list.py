@@ -9,10 +9,11 @@ GROUPS = [
         "count": 4,
         "numa": [0, 0, None, 1],
         "switch": [0, 1, None, 1],
+        "nic": [True, False, None, True],
         "islands": [[0, 1], [5, 4]],
     },
     {"sku": "H100-SXM5-80GB", "id": 5, "serial": "S5"},
-    {"sku": "H100-SXM5-80GB", "id": 4, "numa": 1, "switch": 2},
+    {"sku": "H100-SXM5-80GB", "id": 4, "numa": 1, "switch": 2, "nic": True},
 ]
 
 
@@ -27,6 +28,7 @@ def test_groups_become_devices_that_mean_the_same():
     assert [device["id"] for device in devices] == [0, 1, 2, 3, 5, 4]
     assert [device.get("numa") for device in devices] == [0, 0, None, 1, None, 1]
     assert [device.get("switch") for device in devices] == [0, 1, None, 1, None, 2]
+    assert [device.get("nic") for device in devices] == [True, False, None, True, None, True]
     assert devices[0]["islands"] == [[0, 1], [4, 5]]
     assert devices[3]["islands"] == []
     assert "islands" not in devices[4]

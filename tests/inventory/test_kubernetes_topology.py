@@ -8,6 +8,7 @@ import pytest
 from hetero_ops import Fleet
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.inventory.kubernetes import Imported
+from hetero_ops.placement.decision import Placement
 from tests.inventory.kube import GFD, codes, imported, node, only_node
 
 GPU = "nvidia.com/gpu"
@@ -32,6 +33,15 @@ def topology(*zones: dict[str, Any], **more: object) -> dict[str, Any]:
         "zones": list(zones),
         **more,
     }
+
+
+def test_an_annotation_tells_near_network_cards() -> None:
+    found = annotated({"nic": [True, False, None, True]})
+    assert [group.get("nic") for group in only_node(found)["devices"]] == [[True, False, None, True]]
+    near = {"models": ["A100"], "count": 2, "topology": {"nic": "same-root"}}
+    granted = Fleet.from_document(found.document).place(near)
+    assert isinstance(granted, Placement)
+    assert [grant.id for grant in granted.devices] == [0, 3]
 
 
 def test_an_annotation_tells_islands_and_numa() -> None:
@@ -82,12 +92,14 @@ def test_islands_reach_over_healthy_and_unhealthy_devices() -> None:
         ([1], "it is no JSON object"),
         ({}, "it says nothing of the devices"),
         ({"at": "2026-11-30T08:00:00Z"}, "it says nothing of the devices"),
-        ({"island": []}, "it has the key 'island'; known are at, islands, numa, pci, uuids"),
+        ({"island": []}, "it has the key 'island'; known are at, islands, nic, numa, pci, uuids"),
         ({"numa": [0, 0]}, "numa has 2 entries for 4 devices"),
         ({"numa": [0, 0, 0, -1]}, "numa is no list of what it should be"),
         ({"numa": [0, 0, 0, True]}, "numa is no list of what it should be"),
         ({"numa": [0, 0, 0, 70000]}, "numa is no list of what it should be"),
         ({"numa": 0}, "numa is no list of what it should be"),
+        ({"nic": [True, True, False, 1]}, "nic is no list of what it should be"),
+        ({"nic": [True]}, "nic has 1 entries for 4 devices"),
         ({"uuids": ["a", "b", "c"]}, "uuids has 3 entries for 4 devices"),
         ({"uuids": ["a", "b", "c", "a"]}, "two devices have the same entry in uuids"),
         ({"pci": ["a", "b", "c", ""]}, "pci is no list of what it should be"),

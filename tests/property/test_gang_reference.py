@@ -33,8 +33,8 @@ _RACKS = st.sampled_from(
 _PLAIN: list[JSON] = [
     {"sku": "H100-SXM5-80GB", "count": 4},
     {"sku": "H100-SXM5-80GB", "count": 4, "islands": [[0, 1], [2, 3]], "numa": [0, 0, 1, 1]},
-    {"sku": "H100-SXM5-80GB", "count": 4, "memory_mib": 81559},
-    {"sku": "L4", "count": 4, "switch": [0, 0, 1, 1], "numa": 0},
+    {"sku": "H100-SXM5-80GB", "count": 4, "nic": True, "memory_mib": 81559},
+    {"sku": "L4", "count": 4, "switch": [0, 0, 1, 1], "nic": [True, True, False, None], "numa": 0},
     {"sku": "L4", "count": 2},
 ]
 
@@ -76,6 +76,8 @@ def gangs(draw: st.DrawFn) -> Choice:
         fields["link"] = "fabric"
     if draw(st.integers(0, 3)) == 0:
         fields["numa"] = "require"
+    if draw(st.integers(0, 3)) == 0:
+        fields["near_nic"] = True
     if draw(st.integers(0, 3)) == 0:
         fields["cost_ceiling_milli"] = 4200
     return Choice(**{field: value for field, value in fields.items() if value is not None})

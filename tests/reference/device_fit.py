@@ -29,7 +29,16 @@ CODES = (
         "SPREAD",
     ),
     *("RDMA_MISSING", "RUNTIME_MISSING", "CORDONED", "BURN_IN", "UNHEALTHY", "MEMORY_NOT_FREE", "COUNT_SHORT"),
-    *("FRAGMENTED", "NUMA_SPLIT", "NOT_ONE_ISLAND", "CPU_SHORT", "HOST_MEMORY_SHORT", "NODES_SHORT", "SCORE_TOO_LOW"),
+    *(
+        "FRAGMENTED",
+        "NIC_APART",
+        "NUMA_SPLIT",
+        "NOT_ONE_ISLAND",
+        "CPU_SHORT",
+        "HOST_MEMORY_SHORT",
+        "NODES_SHORT",
+        "SCORE_TOO_LOW",
+    ),
 )
 
 

@@ -144,7 +144,13 @@ def _shortage(
     island = _largest((device.kind, device.island) for device in offered if device.island is not None)
     if is_linked and island < count:
         return Misfit("NOT_ONE_ISLAND", island, count)
-    return _one_numa_node(offered, choice) or _tensor_groups(offered, choice) or _host_shortage(cpu, memory, choice)
+    near = [device for device in offered if device.nic or not choice.get("near_nic")]
+    return (
+        _nic_apart(near, choice)
+        or _one_numa_node(near, choice)
+        or _tensor_groups(near, choice)
+        or _host_shortage(cpu, memory, choice)
+    )
 
 
 def _host_shortage(cpu: int | None, memory: int | None, choice: JSON) -> Misfit | None:
@@ -163,6 +169,14 @@ def _offered(fitting: list[Device], usable: list[Device], count: int) -> list[De
         return free == all_of_it == count
 
     return [device for device in usable if not device.profile.get("is_opaque") or is_whole(device.kind)]
+
+
+def _nic_apart(near: list[Device], choice: JSON) -> Misfit | None:
+    """Enough devices near network cards, of one kind, and in one island where a link is asked."""
+    is_linked = bool(choice["link"]) and choice["count"] > 1
+    known = [d for d in near if not (is_linked and d.island is None)]
+    together = _largest((d.kind, d.island if is_linked else None) for d in known)
+    return Misfit("NIC_APART", together, choice["count"]) if together < choice["count"] else None
 
 
 def _one_numa_node(usable: list[Device], choice: JSON) -> Misfit | None:

@@ -31,6 +31,7 @@ class Device:
     resource_keys: frozenset[str]
     island: int | None = None
     switch: int | None = None
+    nic: bool | None = None
     card: str | None = None
     free: int = WHOLE
     is_virtual: bool = False

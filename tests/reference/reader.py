@@ -96,7 +96,7 @@ def _device(group: JSON, position: int, number: int, catalog: Catalog) -> Device
     nominal = cut.get("memory_mib") if partition else known.get("memory_mib")
     if nominal is None and reported is not None:
         nominal = nominal_size(reported, catalog)
-    switch = group.get("switch")
+    switch, nic = group.get("switch"), group.get("nic")
     numa, is_healthy = group.get("numa"), group.get("health", "healthy") == "healthy"
     return Device(
         id=number,
@@ -109,6 +109,7 @@ def _device(group: JSON, position: int, number: int, catalog: Catalog) -> Device
         usable_mib=next((mib for mib in (reported, cut.get("usable_mib"), nominal) if mib is not None), None),
         profile=known,
         switch=switch[position] if isinstance(switch, list) else switch,
+        nic=nic[position] if isinstance(nic, list) else nic,
         card=group.get("pci") if partition else None,
         numa=numa[position] if isinstance(numa, list) else numa,
         is_healthy=is_healthy,

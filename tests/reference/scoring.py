@@ -83,7 +83,7 @@ def sets(node: Node, choice: JSON) -> Iterator[tuple[Device, ...]]:
 
 
 def _is_allowed(node: Node, chosen: Sequence[Device], choice: JSON) -> bool:
-    """On one NUMA node where that is asked; all of a kind where only whole nodes are handed out."""
+    """On one NUMA node, near network cards where that is asked; all of a kind where only whole nodes are handed out."""
     numa = {device.numa for device in chosen}
     is_apart = choice.get("one_numa_node") and (len(numa) > 1 or None in numa)
     ranks = choice.get("tensor_ranks") or 1
@@ -91,7 +91,8 @@ def _is_allowed(node: Node, chosen: Sequence[Device], choice: JSON) -> bool:
     is_torn = ranks > 1 and (any(size % ranks for size in groups) or any(device.island is None for device in chosen))
     is_opaque = any(device.profile.get("is_opaque") for device in chosen)
     all_of_it = sum(device.kind == chosen[0].kind for device in node.devices) if is_opaque else len(chosen)
-    is_as_asked = not is_apart and not is_torn and len(chosen) == all_of_it
+    is_near = all(device.nic or not choice.get("near_nic") for device in chosen)
+    is_as_asked = not is_apart and is_near and not is_torn and len(chosen) == all_of_it
     return is_as_asked and power.is_within(node, chosen, choice)
 
 

@@ -56,6 +56,10 @@ _NUMA = [
     st.one_of(st.none(), st.integers(0, 1), st.lists(st.sampled_from([None, 0, 1]), min_size=n, max_size=n))
     for n in range(7)
 ]
+_NIC = [
+    rarely(st.one_of(st.booleans(), st.lists(st.sampled_from([None, True, False]), min_size=n, max_size=n)))
+    for n in range(7)
+]
 _ISLANDS = [rarely(st.lists(st.sampled_from(range(3)), min_size=n, max_size=n)) for n in range(7)]
 _HEALTH = rarely(st.just("unhealthy"))
 
@@ -77,7 +81,7 @@ def _group(draw: st.DrawFn, first: int) -> JSON:
     """Devices of one kind with ids from `first`."""
     count = draw(_NEXT_COUNT if first else _FIRST_COUNT)
     islands = draw(_ISLANDS[count])
-    fields = {"count": count, "numa": draw(_NUMA[count]), "health": draw(_HEALTH)}
+    fields = {"count": count, "numa": draw(_NUMA[count]), "health": draw(_HEALTH), "nic": draw(_NIC[count])}
     if islands is not None:
         fields["islands"] = [[first + i for i, island in enumerate(islands) if island == k] for k in range(3)]
     return draw(_KIND) | _given(fields)
@@ -238,6 +242,7 @@ _CLAUSES: dict[str, st.SearchStrategy[Any]] = {
     "memory_kind": st.sampled_from(["hbm", "gddr"]),
     "is_confidential": st.just(True),  # noqa: FBT003 - a value, not a switch
     "numa": st.sampled_from(["require", "require", "prefer"]),
+    "near_nic": st.just(True),  # noqa: FBT003 - a value, not a switch
     "toolkit": st.sampled_from(["cuda", "cuda", "rocm", "oneapi"]),
     "may_translate": st.just(True),  # noqa: FBT003
     "may_cap_power": st.just(True),  # noqa: FBT003 - a value, not a switch

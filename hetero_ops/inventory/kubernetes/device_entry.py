@@ -41,8 +41,10 @@ def _runs(group: Group, *, is_single: bool) -> list[tuple[int, int]]:
 def _placed(layout: Layout | None, start: int, end: int) -> dict[str, Any]:
     if layout is None:
         return {}
-    numa = list(layout.numa[start:end])
-    placed: dict[str, Any] = {"numa": numa} if any(number is not None for number in numa) else {}
+    placed: dict[str, Any] = {}
+    for name, said in (("numa", layout.numa), ("nic", layout.nic)):
+        if any(one is not None for one in said[start:end]):
+            placed[name] = list(said[start:end])
     for name, each in (("uuid", layout.uuids), ("pci", layout.pci)):
         if each and each[start] is not None:
             placed[name] = each[start]

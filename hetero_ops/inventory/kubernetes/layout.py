@@ -1,9 +1,9 @@
 """Where the devices of a node sit, as an annotation of the node says it.
 
-The annotation `hetero-ops/topology` is JSON with these keys, all optional but one of the first four:
+The annotation `hetero-ops/topology` is JSON with these keys, all optional but one of the first five:
 
-    {"islands": [[0, 1], [2, 3]], "numa": [0, 0, 1, null], "uuids": ["GPU-..", ..], "pci": ["0000:17:00.0", ..],
-     "at": "2026-11-30T08:00:00Z"}
+    {"islands": [[0, 1], [2, 3]], "numa": [0, 0, 1, null], "nic": [true, true, false, null], "uuids": ["GPU-..", ..],
+     "pci": ["0000:17:00.0", ..], "at": "2026-11-30T08:00:00Z"}
 
 Numbers of devices are those of the fleet document: through all devices of the node, from 0. Lists other than `islands`
 have one entry for each device, `null` where it is not known. `at` is when it was looked at, RFC 3339.
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 ANNOTATION = "hetero-ops/topology"
-_KEYS = {"islands", "numa", "uuids", "pci", "at"}
+_KEYS = {"islands", "numa", "nic", "uuids", "pci", "at"}
 _MOST_NUMA = 2**16 - 1
 _LONGEST_NAME = 128
 
@@ -28,6 +28,7 @@ class Layout:
     Attributes:
         source: who said so, for the labels of the document.
         numa: NUMA node of each device, `None` where unknown.
+        nic: whether a network card is on the PCIe root of each device, `None` where unknown.
         islands: devices that reach each other over a fabric; `None` when that was not said.
         uuids: UUID of each device.
         pci: PCI address of each device.
@@ -36,6 +37,7 @@ class Layout:
 
     source: str
     numa: tuple[int | None, ...] = ()
+    nic: tuple[bool | None, ...] = ()
     islands: tuple[tuple[int, ...], ...] | None = None
     uuids: tuple[str | None, ...] = ()
     pci: tuple[str | None, ...] = ()
@@ -55,6 +57,7 @@ def read_annotation(text: str, devices: int) -> Layout:
     layout = Layout(
         source="annotation",
         numa=_each(value, "numa", devices, _is_numa),
+        nic=_each(value, "nic", devices, lambda entry: isinstance(entry, bool)),
         islands=_islands(value.get("islands"), devices),
         uuids=_each(value, "uuids", devices, _is_name),
         pci=_each(value, "pci", devices, _is_name),
@@ -64,7 +67,7 @@ def read_annotation(text: str, devices: int) -> Layout:
         known = [name for name in names if name is not None]
         if len(set(known)) < len(known):
             raise ValueError(f"two devices have the same entry in {key}")
-    if not (layout.numa or layout.uuids or layout.pci) and layout.islands is None:
+    if not (layout.numa or layout.nic or layout.uuids or layout.pci) and layout.islands is None:
         raise ValueError("it says nothing of the devices")
     return layout
 

@@ -16,6 +16,7 @@ _NVLINK = re.compile(r"NV[0-9]{1,3}")
 _PCIE = ("SYS", "SOC", "NODE", "PHB", "PXB", "PIX")  # SOC is what old drivers call SYS
 _SELF = "X"
 _ONE_BRIDGE = "PIX"
+_SAME_ROOT = ("PIX", "PXB", "PHB")  # ways that stay below one PCIe host bridge
 _COLUMNS_AFTER = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")
 _NUMA = re.compile(r"[0-9]{1,4}")
 
@@ -26,7 +27,9 @@ def recognises(text: str) -> bool:
 
 
 def read(text: str, node: str, catalog: Catalog) -> Fragment:
-    """Read which GPUs NVLink joins, and the NUMA node and PCIe switch of each. Products and memory it does not print.
+    """Read which GPUs NVLink joins, and the NUMA node, PCIe switch and near network card of each.
+
+    Products and memory it does not print.
 
     Args:
         text: what `nvidia-smi topo -m` printed.
@@ -54,7 +57,8 @@ def read(text: str, node: str, catalog: Catalog) -> Fragment:
         if label not in matrix.rows:
             draft.note("TRUNCATED", "its row is missing or damaged", index)
         numa = _numa(matrix.rows.get(label))
-        draft.add_unnamed(index, "nvidia-smi -q -x", numa=numa, islands=islands.get(index), switch=switches.get(index))
+        place: dict[str, object] = {"numa": numa, "islands": islands.get(index), "switch": switches.get(index)}
+        draft.add_unnamed(index, "nvidia-smi -q -x", **place, nic=_is_near_nic(matrix, label))
     return draft.fragment()
 
 
@@ -63,6 +67,14 @@ def _switches(links: Mapping[tuple[int, int], str | None]) -> dict[int, int]:
     joined = islands_of(sorted({one for one, _ in links}), {pair: link == _ONE_BRIDGE for pair, link in links.items()})
     shared = [group for groups in joined.values() for group in groups]
     return {index: number for number, group in enumerate(shared) for index in group}
+
+
+def _is_near_nic(matrix: "Matrix", gpu: str) -> bool | None:
+    """Tell whether a network card is on the PCIe root of a GPU; `None` where none is printed, or its cell was lost."""
+    links, nics = matrix.links(gpu), [label for label in matrix.columns if not _GPU.fullmatch(label)]
+    if any(links.get(nic) in _SAME_ROOT for nic in nics):
+        return True
+    return False if nics and all(nic in links for nic in nics) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ pub enum Code {
     MemoryNotFree,
     CountShort,
     Fragmented,
+    NicApart,
     NumaSplit,
     NotOneIsland,
     CpuShort,

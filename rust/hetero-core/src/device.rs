@@ -1,5 +1,6 @@
 //! One accelerator.
 
+use crate::request::Choice;
 use crate::units::KindIdx;
 
 /// A device as it does not change while steps come and go.
@@ -17,10 +18,19 @@ pub struct Device {
     pub numa: Option<u16>,
     /// PCIe switch within the node; `None` when unknown.
     pub switch: Option<u16>,
+    /// Whether a network card is known to be on its PCIe root.
+    pub is_near_nic: bool,
     /// The device that it is a partition of, by its first group in the document; `None` for a whole one, or unknown.
     pub card: Option<u32>,
     /// Whether it can be used.
     pub is_healthy: bool,
     /// UUID, where known.
     pub uuid: Option<String>,
+}
+
+impl Device {
+    /// Whether it is as near to a network card as a choice asks.
+    pub(crate) fn is_near_enough(&self, choice: &Choice) -> bool {
+        self.is_near_nic || !choice.near_nic
+    }
 }

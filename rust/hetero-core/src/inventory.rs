@@ -10,7 +10,7 @@ use indexmap::{IndexMap, IndexSet};
 use crate::capacity::Capacity;
 use crate::device::Device;
 use crate::digest::{Digest, Hasher};
-use crate::document::{DeviceGroup, FleetDocument, Health, NodeState, Numa, Switch, Taint};
+use crate::document::{DeviceGroup, FleetDocument, Health, Nic, NodeState, Numa, Switch, Taint};
 use crate::domain::{self, Domains};
 use crate::error::{Error, Result};
 use crate::hold::Hold;
@@ -181,6 +181,7 @@ impl Inventory {
                     island: None,
                     numa: numa_of(group, i),
                     switch: switch_of(group, i),
+                    is_near_nic: is_near_nic(group, i),
                     card: card.map(|pci| is_there(pci).unwrap_or(g)).and_then(|first| u32::try_from(first).ok()),
                     is_healthy: group.health.unwrap_or_default() == Health::Healthy,
                     uuid: group.uuid.clone(),
@@ -231,6 +232,9 @@ impl Inventory {
                 .number(u64::from(device.is_healthy));
             if device.switch.is_some() || device.card.is_some() {
                 hasher = hasher.text("near").maybe(device.switch.map(u64::from)).maybe(device.card.map(u64::from));
+            }
+            if device.is_near_nic {
+                hasher = hasher.text("nic");
             }
         }
         hasher.finish()
@@ -351,6 +355,12 @@ fn group_ids(group: &DeviceGroup, before: usize, path: &str) -> Result<Range<u32
         let message = format!("{} switches for {count} devices; give one number, or one per device", list.len());
         return Err(Error::document(format!("{path}.switch"), message));
     }
+    if let Some(Nic::Each(list)) = &group.nic
+        && list.len() != count
+    {
+        let message = format!("{} answers for {count} devices; give one, or one per device", list.len());
+        return Err(Error::document(format!("{path}.nic"), message));
+    }
     let bound = |n: usize| u32::try_from(n).expect("bounded above");
     Ok(bound(first)..bound(first + count))
 }
@@ -360,6 +370,14 @@ fn switch_of(group: &DeviceGroup, i: usize) -> Option<u16> {
         None => None,
         Some(Switch::One(switch)) => Some(*switch),
         Some(Switch::Each(list)) => list[i],
+    }
+}
+
+fn is_near_nic(group: &DeviceGroup, i: usize) -> bool {
+    match &group.nic {
+        None => false,
+        Some(Nic::One(is_near)) => *is_near,
+        Some(Nic::Each(list)) => list[i] == Some(true),
     }
 }
 

@@ -19,7 +19,7 @@ struct Omission {
 /// A person is told of so many nodes at most.
 const MOST_NODES_TRIED: u32 = 16;
 
-const OMISSIONS: [Omission; 14] = [
+const OMISSIONS: [Omission; 15] = [
     Omission { clause: "link", text: "drop the link word", apply: |choice| choice.link = None },
     Omission { clause: "precisions", text: "drop the precision", apply: |choice| choice.precisions.clear() },
     Omission { clause: "memory_kind", text: "drop the memory type", apply: |choice| choice.memory_kind = None },
@@ -55,6 +55,7 @@ const OMISSIONS: [Omission; 14] = [
     },
     Omission { clause: "spread", text: "drop the spread", apply: |choice| choice.place.spread = None },
     Omission { clause: "numa", text: "drop numa=require", apply: |choice| choice.one_numa_node = false },
+    Omission { clause: "near_nic", text: "drop nic: same-root", apply: |choice| choice.near_nic = false },
     Omission { clause: "min_score", text: "drop the least score", apply: |choice| choice.min_score = None },
 ];
 

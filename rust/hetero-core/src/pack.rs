@@ -55,9 +55,10 @@ pub fn for_each_option(
     let ranks = choice.tensor_ranks.unwrap_or(1) as usize;
     let is_placed = |at: usize| ranks == 1 || inventory.devices[at].island.is_some();
     let is_usable = |at: usize| capacity.free_for(at, choice, share(at)) >= share(at);
+    let is_near = |at: usize| inventory.devices[at].is_near_enough(choice);
     let offered = only_whole(inventory, node, choice, fit, is_usable);
     for run in runs.iter().filter(|run| offered[run.kind.at()].is_none()) {
-        let usable = run.devices.clone().filter(|&at| is_usable(at) && is_placed(at));
+        let usable = run.devices.clone().filter(|&at| is_usable(at) && is_placed(at) && is_near(at));
         let groups = interchangeable(&inventory.devices, usable, capacity, count);
         let nothing = Taken { before: usize::MAX, of_island: 0, ranks };
         take(&groups, count, nothing, &mut picked, &mut left, &mut each);

@@ -177,6 +177,9 @@ pub struct Choice {
     /// Whether all devices must be on one NUMA node.
     #[serde(default)]
     pub one_numa_node: bool,
+    /// Whether each device must have a network card on its PCIe root.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub near_nic: bool,
     /// Most board power of the chosen devices.
     #[serde(default)]
     pub power_ceiling_mw: Option<u64>,

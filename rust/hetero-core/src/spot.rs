@@ -140,7 +140,7 @@ fn is_option(fleet: &Fleet, at: NodeIdx, choice: &Choice, fit: &[Option<filter::
     let in_same = |device: &usize| devices.iter().filter(|other| of_island(other) == of_island(device)).count();
     let is_grouped =
         ranks < 2 || devices.iter().all(|device| of_island(device).is_some() && in_same(device).is_multiple_of(ranks));
-    devices.iter().all(|&device| is_free(device))
+    devices.iter().all(|&device| is_free(device) && inventory.devices[device].is_near_enough(choice))
         && runs.iter().any(is_run)
         && is_grouped
         && (!choice.one_numa_node || is_on_one_numa_node(fleet, devices))

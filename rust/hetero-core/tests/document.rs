@@ -60,6 +60,11 @@ fn contradictions_are_named_with_their_place() {
             "clusters[0].nodes[0].devices[0].numa",
             "2 NUMA nodes for 4 devices",
         ),
+        (
+            node(&json!([{"sku": "Big", "count": 4, "nic": [true, null]}]), &none),
+            "clusters[0].nodes[0].devices[0].nic",
+            "2 answers for 4 devices",
+        ),
         (node(&group, &json!([{"owner": "a", "devices": [7]}])), "clusters[0].nodes[0].used[0]", "does not have"),
         (
             node(&group, &json!([{"owner": "a", "devices": [0]}, {"owner": "b", "devices": [0], "share_milli": 1}])),

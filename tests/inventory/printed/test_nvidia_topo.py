@@ -44,6 +44,7 @@ def test_eight_gpus_in_one_island_and_eight_nics_that_are_none(sample: Callable[
         "X",
     }
     assert values(found, "numa") == [0] * 4 + [1] * 4
+    assert values(found, "nic") == [True] * 8
     assert values(found, "sku") == ["unknown"] * 8
     assert codes(found) == ["PRODUCT_NOT_PRINTED"]
 
@@ -180,3 +181,13 @@ def test_gpus_behind_one_bridge_share_a_switch() -> None:
     ]
     heading = "\t" + "\t".join([*names, "CPU Affinity", "NUMA Affinity", "GPU NUMA ID"])
     assert values(read("\n".join([heading, *rows])), "switch") == [0, 0, 1, 1, None]
+
+
+@pytest.mark.parametrize(
+    ("links", "is_near"),
+    [(("PHB", "SYS"), True), (("NODE", "PXB"), True), (("NODE", "SYS"), False), (("NODE",), None), ((), None)],
+)
+def test_a_network_card_is_near_below_the_same_host_bridge(links: tuple[str, ...], is_near: object) -> None:
+    row = "\t".join(["GPU0", "X", *links])
+    assert values(read(f"\tGPU0\tNIC0\tNIC1\n{row}"), "nic") == [is_near]
+    assert values(read("\tGPU0\nGPU0\tX"), "nic") == [None]

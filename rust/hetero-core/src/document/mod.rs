@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use self::error::{explain_serde, syntax};
 use crate::error::{Error, Result};
 
-pub use node::{DeviceGroup, Health, NodeDocument, NodeState, Numa, Switch, Taint, Use};
+pub use node::{DeviceGroup, Health, Nic, NodeDocument, NodeState, Numa, Switch, Taint, Use};
 
 /// The version this core reads and writes.
 pub const API_VERSION: &str = "hetero-ops/v1";

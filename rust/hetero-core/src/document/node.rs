@@ -110,6 +110,16 @@ pub enum Switch {
     Each(Vec<Option<u16>>),
 }
 
+/// Whether a network card is near, for all devices of a group or for each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "true or false, or a list of true, false or null per device")]
+pub enum Nic {
+    /// The same for all devices.
+    One(bool),
+    /// One per device; null where unknown.
+    Each(Vec<Option<bool>>),
+}
+
 /// Devices of one kind. Ids are counted through the groups of a node from 0, unless a single device says its `id`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -143,6 +153,9 @@ pub struct DeviceGroup {
     /// PCIe switches, numbered within the node; unknown when not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switch: Option<Switch>,
+    /// Whether a network card is on the PCIe root of the devices; unknown when not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nic: Option<Nic>,
     /// Memory that one device reports, MiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_mib: Option<u64>,

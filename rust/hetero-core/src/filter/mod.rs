@@ -236,8 +236,15 @@ fn short<F: Fn(usize) -> u16>(
                 return Some(Misfit::numbers(Code::NotOneIsland, Some(island), u64::from(choice.count)));
             }
         }
+        let runs = if is_linked { &node.islands } else { &node.kinds };
+        let usable = |at: usize| usable(at) && inventory.devices[at].is_near_enough(choice);
+        if choice.near_nic {
+            let near = most_devices(runs, offered, usable);
+            if near < u64::from(choice.count) {
+                return Some(Misfit::numbers(Code::NicApart, Some(near), u64::from(choice.count)));
+            }
+        }
         if choice.one_numa_node {
-            let runs = if is_linked { &node.islands } else { &node.kinds };
             let together = most_on_one_numa_node(inventory, runs, offered, usable);
             if together < u64::from(choice.count) {
                 return Some(Misfit::numbers(Code::NumaSplit, Some(together), u64::from(choice.count)));

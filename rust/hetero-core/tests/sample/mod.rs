@@ -56,8 +56,8 @@ pub(crate) fn request(choices: &[Value]) -> Request {
     Request::from_json(text.as_bytes()).expect("valid")
 }
 
-/// Nodes of 0 to 8 devices of one kind, some of them busy; some nodes are cordoned, some say their NUMA and CPU, or their
-/// rack and zone.
+/// Nodes of 0 to 8 devices of one kind, some of them busy; some nodes are cordoned, some say their NUMA,
+/// network cards and CPU, or their rack and zone.
 pub(crate) fn any_nodes() -> impl Strategy<Value = Vec<Value>> {
     let sku = prop::sample::select(vec!["Big", "Mid", "Small"]);
     let used_quarters = prop::collection::vec(0u16..=4, 0..=8);
@@ -82,7 +82,8 @@ fn node((sku, used_quarters, says_numa, is_cordoned, cpu_milli, power_budget_mw,
         json!({"labels": labels, "state": state, "cpu_milli": cpu_milli, "power_budget_mw": power_budget_mw});
     if !used_quarters.is_empty() {
         let numa: Vec<Option<usize>> = (0..used_quarters.len()).map(|id| says_numa.then_some(id / 4)).collect();
-        node["devices"] = json!([{"sku": sku, "count": numa.len(), "numa": numa}]);
+        let nic: Vec<Option<bool>> = (0..numa.len()).map(|id| says_numa.then_some(id % 4 > 0)).collect();
+        node["devices"] = json!([{"sku": sku, "count": numa.len(), "numa": numa, "nic": nic}]);
     }
     let busy = used_quarters.iter().enumerate().filter(|(_, quarters)| **quarters > 0);
     let used = busy.map(|(id, quarters)| json!({"owner": "x", "devices": [id], "share_milli": quarters * 250}));
@@ -90,18 +91,22 @@ fn node((sku, used_quarters, says_numa, is_cordoned, cpu_milli, power_budget_mw,
     node
 }
 
-/// Requests of one or two choices; some may lie on several nodes.
+/// Requests of one or two choices; some may lie on several nodes, some ask for network cards.
 pub(crate) fn any_request() -> impl Strategy<Value = Request> {
     let skus = prop::sample::select(vec![vec![], vec!["Big"], vec!["Mid"], vec!["Big", "Small"]]);
     let nodes = prop::sample::select(vec![None, None, Some((2u32, 2u32)), Some((1, 3)), Some((3, 3))]);
-    let one = (skus, 1u32..=8, prop::sample::select(vec![250u16, 500, 1000]), any::<bool>(), nodes).prop_map(
-        |(skus, count, share, has_link, nodes)| {
-            if share < 1000 {
-                return choice(&skus, 1, share, false);
-            }
+    let share = prop::sample::select(vec![250u16, 500, 1000]);
+    let one = (skus, 1u32..=8, share, any::<bool>(), prop::bool::weighted(0.2), nodes).prop_map(
+        |(skus, count, share, has_link, near_nic, nodes)| {
             let most = nodes.map_or(1, |(_, most)| most);
-            let mut choice = choice(&skus, count.next_multiple_of(most), 1000, has_link);
-            choice["nodes"] = json!(nodes);
+            let mut choice = match share {
+                1000 => choice(&skus, count.next_multiple_of(most), 1000, has_link),
+                _ => choice(&skus, 1, share, false),
+            };
+            choice["near_nic"] = json!(near_nic);
+            if share == 1000 {
+                choice["nodes"] = json!(nodes);
+            }
             choice
         },
     );

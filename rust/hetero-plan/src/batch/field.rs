@@ -54,7 +54,8 @@ pub(crate) fn is_simple(fleet: &Fleet, request: &Request) -> bool {
         && choice.tensor_ranks.is_none_or(|ranks| ranks < 2)
         && choice.count_ceiling.is_none()
         && choice.min_score.is_none()
-        && !choice.one_numa_node;
+        && !choice.one_numa_node
+        && !choice.near_nic;
     let has_opaque = || fleet.inventory().kinds.iter().any(hetero_core::kind::Kind::is_opaque);
     is_plain && !is_linked && !request.team.as_ref().is_some_and(is_limited) && !has_opaque()
 }
