@@ -78,7 +78,9 @@ def compile_request(requirement: Requirement, catalog: Catalog, foreign_models: 
         core |= _stated({"workload": requirement.workload})
         core["label"] = rung.label
         compiled.append(core)
-    request = {"requirement": str(requirement), "choices": compiled, "team": requirement.team}
+    request: dict[str, Any] = {"requirement": str(requirement), "choices": compiled, "team": requirement.team}
+    if requirement.priority is not None:
+        request["priority"] = requirement.priority
     return json.dumps(request).encode()
 
 

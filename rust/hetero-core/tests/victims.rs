@@ -128,14 +128,21 @@ fn an_overcommitted_host_frees_what_the_others_leave() {
 #[test]
 fn of_many_on_one_node_what_is_not_needed_is_spared() {
     let quarter = |n: u64| {
-        let age = (n * 7) % 16;
+        let age = (n * 5) % 13;
         json!({"owner": format!("s{n:02}"), "devices": [n / 4], "share_milli": 250, "preemptible": true, "priority": 0,
                "checkpoint_age_s": age})
     };
     let used: Vec<Value> = (0..16).map(quarter).collect();
     let found = victims_of(&[node("a", &used)], &big(1, 1)).expect("four may end");
-    assert_eq!(found.victims.len(), 4);
-    assert!(!found.is_least); // more parties than sets are tried for
+    // Too many for every set to be tried, but none that opens a device costs less.
+    assert_eq!((owners(&found), found.is_least), (vec!["s00", "s01", "s02", "s03"], true));
+    assert_eq!(found.lost_device_ms, Some(250 * (5 + 10 + 2)));
+    let core = |n: u64| json!({"owner": format!("c{n:02}"), "cpu_milli": 600, "preemptible": true, "priority": 0});
+    let used: Vec<Value> = (0..13).map(core).collect();
+    let mut cpu = choice(&[], 0, 1000, false);
+    (cpu["class"], cpu["cpu_milli"]) = (json!("cpu"), json!(2000));
+    let found = victims_of(&[node("a", &used)], &request(&[cpu], Some(1))).expect("some may end");
+    assert_eq!((found.victims.len(), found.is_least), (3, false));
 }
 
 /// Sets of entries that go together, found by joining until nothing changes.

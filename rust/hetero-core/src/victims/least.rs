@@ -1,15 +1,16 @@
 //! The least costly parties of one node whose end makes room there.
 
+use crate::victims::bound::Opening;
 use crate::victims::party::{Cost, Party};
 
 /// Up to so many parties of one node every set that could be the least is tried.
 pub(super) const MOST_TRIED: usize = 12;
 
 /// The parties of one node that may end, with what each could bring.
-pub(super) struct Table<'a> {
-    parties: Vec<&'a Party>,
-    /// Devices that each could open: suitable ones on this node that are not free enough now.
-    opens: Vec<usize>,
+pub(super) struct Table<'a, 'b> {
+    parties: &'b [&'a Party],
+    /// Suitable devices on this node that are not free enough now, and what it costs to open as many as are missing.
+    opening: &'b Opening,
     /// Devices that must open.
     missing: usize,
     /// By party and by devices that must still open: the least that this party and those after it could cost.
@@ -39,33 +40,25 @@ impl Limit {
     }
 }
 
-impl<'a> Table<'a> {
-    /// `None` where too few devices would open, even if all ended.
-    pub(super) fn new(parties: Vec<&'a Party>, opens: Vec<usize>, missing: usize, is_monotone: bool) -> Option<Self> {
-        if opens.iter().sum::<usize>() < missing {
-            return None;
-        }
+impl<'a, 'b> Table<'a, 'b> {
+    /// A table of what may end on a node where so many devices are missing.
+    pub(super) fn new(parties: &'b [&'a Party], opening: &'b Opening, missing: usize, is_monotone: bool) -> Self {
         let mut last = vec![Cost::BEYOND; missing + 1];
         last[0] = Cost::default();
         let mut floors = vec![last];
-        for (party, &opened) in parties.iter().zip(&opens).rev() {
+        for (party, &opened) in parties.iter().zip(&opening.opens).rev() {
             let after = &floors[floors.len() - 1];
             let with = |need: usize| party.cost.plus(after[need.saturating_sub(opened)]);
             floors.push((0..=missing).map(|need| after[need].min(with(need))).collect());
         }
         floors.reverse();
-        Some(Self { parties, opens, missing, floors, is_monotone })
+        Self { parties, opening, missing, floors, is_monotone }
     }
 
     /// No set that makes room costs less.
-    pub(super) fn bound(&self) -> Cost {
+    fn bound(&self) -> Cost {
         let cheapest = self.parties.iter().map(|party| party.cost).min().unwrap_or(Cost::BEYOND);
-        self.floors[0][self.missing].max(cheapest)
-    }
-
-    /// The party at a place.
-    pub(super) fn party(&self, at: usize) -> &'a Party {
-        self.parties[at]
+        self.floors[0][self.missing].max(cheapest).max(self.opening.bound)
     }
 
     /// The least set within the limit for which `has_room` holds, of equal ones the first by places; and whether all sets
@@ -77,7 +70,11 @@ impl<'a> Table<'a> {
             let parties: Vec<&Party> = chosen.iter().map(|&at| self.parties[at]).collect();
             has_room(&parties)
         };
-        let spared = has_room(&all).then(|| self.spare(all, has_room));
+        let cover = self.opening.cover(self.parties);
+        let covered = (!cover.is_empty() && has_room(&cover)).then(|| self.spare(cover, has_room));
+        let is_proven = covered.as_ref().is_some_and(|covered| covered.cost == self.bound());
+        let spared = (!is_proven && has_room(&all)).then(|| self.spare(all, has_room));
+        let spared = covered.into_iter().chain(spared).min_by_key(|spared| spared.cost);
         if !few || (spared.is_none() && self.is_monotone) {
             let is_least = spared.as_ref().map_or(self.is_monotone, |spared| spared.cost == self.bound());
             return (spared.filter(|spared| limit.admits(spared.cost)), is_least);
@@ -112,7 +109,7 @@ impl<'a> Table<'a> {
 
 /// A walk through all sets, those with the first party first: of equal cost, the first by places is met first.
 struct Walk<'a, 'b, F> {
-    table: &'b Table<'a>,
+    table: &'b Table<'a, 'b>,
     limit: Limit,
     has_room: &'b mut F,
     best: Option<Least>,
@@ -134,7 +131,7 @@ impl<F: FnMut(&[usize]) -> bool> Walk<'_, '_, F> {
         }
         self.chosen.push(at);
         let with = cost.plus(self.table.parties[at].cost);
-        self.from(at + 1, need.saturating_sub(self.table.opens[at]), with, true);
+        self.from(at + 1, need.saturating_sub(self.table.opening.opens[at]), with, true);
         self.chosen.pop();
         if self.could_without(at) {
             self.from(at + 1, need, cost, false);

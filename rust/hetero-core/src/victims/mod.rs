@@ -5,6 +5,7 @@
 //! choices with a least score, nothing is said.
 
 mod age;
+mod bound;
 mod least;
 mod party;
 
@@ -20,6 +21,7 @@ use crate::request::{Choice, Request};
 use crate::units::NodeIdx;
 use crate::work;
 
+use bound::{Held, Opening};
 use least::{Least, Limit, Table};
 pub use party::Parties;
 use party::{Cost, Party};
@@ -27,7 +29,11 @@ use party::{Cost, Party};
 /// A node with what may end on it.
 struct Site<'a> {
     node: NodeIdx,
-    table: Table<'a>,
+    parties: Vec<&'a Party>,
+    opening: Opening,
+    /// Devices that must come free.
+    missing: usize,
+    /// No set that makes room costs less.
     bound: Cost,
 }
 
@@ -78,7 +84,7 @@ pub(crate) fn victims(fleet: &Fleet, request: &Request, question: &Question) -> 
                     unsure = unsure.min(site.bound);
                 }
                 if let Some(Least { cost, chosen }) = least {
-                    let parties = chosen.iter().map(|&at| site.table.party(at)).collect();
+                    let parties = chosen.iter().map(|&at| site.parties[at]).collect();
                     best = Some(Found { cost, index, node: site.node, parties });
                 }
             }
@@ -118,28 +124,37 @@ impl<'a> Search<'a, '_> {
             return None;
         }
         let suits = |at: usize| self.fit[inventory.devices[at].kind.at()].is_none();
-        let is_open = |at: usize| {
-            let share = inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
-            self.fleet.capacity().free_for(at, choice, share) >= share
-        };
+        let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
+        let capacity = self.fleet.capacity();
+        let is_open = |at: usize| capacity.free_for(at, choice, share(at)) >= share(at);
+        // Where only memory is short, something of the device must end all the same.
+        let need_milli = |at: usize| u64::from(share(at).saturating_sub(capacity.free_milli[at]).max(1));
         let open = this.devices.clone().filter(|&at| suits(at) && is_open(at)).count();
-        let opened = |party: &&Party| {
-            let here = party.entries.iter().filter(|entry| entry.hold.node == node);
-            here.flat_map(|entry| &entry.hold.devices).filter(|&&at| suits(at) && !is_open(at)).count()
-        };
         let missing = (choice.count as usize).saturating_sub(open);
-        let opens = parties.iter().map(opened).collect();
-        // Under a budget it may be: a draw that was read, or unknown and so passed over, is then estimated.
-        let is_monotone = !this.is_under_budget();
-        let table = Table::new(parties, opens, missing, is_monotone)?;
-        Some(Site { node, bound: table.bound(), table })
+        let mut held = Vec::new();
+        for (place, party) in parties.iter().enumerate() {
+            for hold in party.entries.iter().map(|entry| &entry.hold).filter(|hold| hold.node == node) {
+                let closed = hold.devices.iter().filter(|&&at| suits(at) && !is_open(at));
+                held.extend(closed.map(|&at| Held {
+                    at,
+                    place,
+                    milli: u64::from(hold.share_milli),
+                    need_milli: need_milli(at),
+                }));
+            }
+        }
+        let opening = Opening::of(&parties, held, missing)?;
+        let cheapest = parties.iter().map(|party| party.cost).min()?;
+        Some(Site { node, bound: opening.bound.max(cheapest), parties, opening, missing })
     }
 
     fn least(&mut self, site: &Site<'a>, limit: Limit) -> (Option<Least>, bool) {
         let (node, choice, fit) = (site.node, self.choice, self.fit);
         let parties = self.fleet.inventory().parties();
         let trial = &mut *self.trial;
-        site.table.least(limit, &mut |ending: &[&Party]| {
+        // Under a budget more that ends may be worse: a draw that was read, or unknown and so passed over, is then estimated.
+        let is_monotone = !self.fleet.node(node).is_under_budget();
+        Table::new(&site.parties, &site.opening, site.missing, is_monotone).least(limit, &mut |ending: &[&Party]| {
             let given = freed(parties, node, ending, trial);
             trial.with_given(node, &given, |trial| refusal(trial, node, choice, fit).is_none())
         })
@@ -175,13 +190,13 @@ fn told(fleet: &Fleet, request: &Request, found: &Found<'_>, is_least: bool) -> 
             lost_device_ms: entry.lost_device_ms,
         })
         .collect();
-    let lost = victims.iter().map(|victim| victim.lost_device_ms);
+    let lost: Option<Vec<u64>> = victims.iter().map(|victim| victim.lost_device_ms).collect();
     Victims {
         choice: request.choices[found.index].label.clone(),
         choice_index: found.index,
         cluster: fleet.node(found.node).cluster.clone(),
         node: fleet.node(found.node).name.clone(),
-        lost_device_ms: lost.fold(Some(0), |sum: Option<u64>, lost| Some(sum?.saturating_add(lost?))),
+        lost_device_ms: lost.map(|lost| lost.into_iter().fold(0, u64::saturating_add)),
         is_least,
         victims,
     }

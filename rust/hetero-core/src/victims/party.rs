@@ -61,6 +61,20 @@ impl Cost {
         }
     }
 
+    /// An equal part for each of so many, rounded down.
+    #[must_use]
+    pub(super) fn part_of(self, parts: usize) -> Self {
+        if parts < 2 {
+            return self;
+        }
+        let parts = parts as u64;
+        Self {
+            unknown_milli: self.unknown_milli / parts,
+            lost_device_ms: self.lost_device_ms / parts,
+            entries: self.entries / parts,
+        }
+    }
+
     fn of(entry: &Entry) -> Self {
         let (unknown_milli, lost_device_ms) = match entry.lost_device_ms {
             Some(lost) => (0, lost),
@@ -94,7 +108,9 @@ impl Parties {
             if !used.iter().any(|used| used.preemptible == Some(true) || used.gang.is_some()) {
                 continue; // nothing of it ever ends, nor keeps a gang from ending
             }
-            used.iter().for_each(|used| found.add(cluster, node, used, entry_of(inventory, node, used, made_at)));
+            for used in used {
+                found.add(cluster, node, used, entry_of(inventory, node, used, made_at));
+            }
             let surplus = |have: Option<u64>, of: fn(&Use) -> Option<u64>| {
                 let stated = used.iter().filter_map(of).fold(0, u64::saturating_add);
                 stated.saturating_sub(have.unwrap_or(0))
@@ -166,7 +182,7 @@ impl Parties {
 #[derive(Default)]
 struct Groups {
     /// Entries of each group, those that may not end as `None`; a group that was joined to another is empty.
-    groups: Vec<Vec<Option<Entry>>>,
+    joined: Vec<Vec<Option<Entry>>>,
     of_owner: IndexMap<(NodeIdx, String), usize>,
     of_gang: IndexMap<(String, String), usize>,
 }
@@ -180,27 +196,27 @@ impl Groups {
             (Some(one), Some(other)) if one != other => self.join(one, other),
             (Some(one), _) | (None, Some(one)) => one,
             (None, None) => {
-                self.groups.push(Vec::new());
-                self.groups.len() - 1
+                self.joined.push(Vec::new());
+                self.joined.len() - 1
             }
         };
         self.of_owner.insert(owner, group);
         if let Some(gang) = gang {
             self.of_gang.insert(gang, group);
         }
-        self.groups[group].push(entry);
+        self.joined[group].push(entry);
     }
 
     fn join(&mut self, one: usize, other: usize) -> usize {
-        let moved = std::mem::take(&mut self.groups[other]);
-        self.groups[one].extend(moved);
+        let moved = std::mem::take(&mut self.joined[other]);
+        self.joined[one].extend(moved);
         self.of_owner.values_mut().chain(self.of_gang.values_mut()).filter(|at| **at == other).for_each(|at| *at = one);
         one
     }
 
     /// The groups of which all may end, in an order that the document's does not change.
     fn parties(self) -> Vec<Party> {
-        let whole = self.groups.into_iter().filter_map(|group| group.into_iter().collect::<Option<Vec<Entry>>>());
+        let whole = self.joined.into_iter().filter_map(|group| group.into_iter().collect::<Option<Vec<Entry>>>());
         let mut all: Vec<Party> = whole.filter_map(party).collect();
         all.sort_by(|a, b| a.entries.iter().map(key).cmp(b.entries.iter().map(key)));
         all
