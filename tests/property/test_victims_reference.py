@@ -23,16 +23,21 @@ _ENTRY = st.fixed_dictionaries(
         "since": st.sampled_from(["2026-11-29T09:59:50Z", "2026-11-29T11:59:00+02:00", "2026-11-29T10:00:01Z"]),
     },
 )
+_IS_IN_USE = st.sampled_from([True, True, True, False])
 _MAY_END = st.fixed_dictionaries(
-    {"preemptible": st.sampled_from([True, True, True, True, False]), "priority": st.sampled_from([0, 0, 1, 2])}
+    {"preemptible": st.sampled_from([*[True] * 8, False]), "priority": st.sampled_from([0, 0, 0, 1, 2])}
 )
 
 
 @st.composite
 def busy_fleets(draw: st.DrawFn) -> JSON:
-    """Fleets whose entries say whose they are, and mostly that they may end."""
+    """Fleets with most devices in use, whose entries say whose they are, and mostly that they may end."""
     document = draw(fleets()) | {"generated": {"at": MADE_AT, "by": "test"}, "limits": []}
     for node in (node for cluster in document["clusters"] for node in cluster["nodes"]):
+        taken = {device for used in node["used"] for device in used["devices"]}
+        idle = set(range(sum(group.get("count", 0) for group in node["devices"]))) - taken
+        shared = draw(st.sampled_from([{}, {}, {"share_milli": 250}]))
+        node["used"] += [{"devices": [device]} | shared for device in sorted(idle) if draw(_IS_IN_USE)]
         node["used"] = [
             {key: value for key, value in used.items() if key != "team"} | draw(_ENTRY) | draw(_MAY_END)
             for used in node["used"]
