@@ -13,21 +13,19 @@ SPOT = "the fleet of the spot trace"
 TOLERATED = 0.1
 KNOWN: dict[tuple[str, str], float] = {
     ("one model, 8 a node", "shares"): 0.2,
-    ("one model, 8 a node", "large steps"): 0.2,
-    ("one model, 8 a node", "named models"): 0.7,
-    ("one model, 1 to 8 a node", "shares"): 0.8,
-    ("one model, 1 to 8 a node", "large steps"): 0.2,
-    ("one model, 1 to 8 a node", "named models"): 1.6,
-    ("six models", "shares"): 0.8,
-    ("six models", "large steps"): 0.2,
+    ("one model, 8 a node", "named models"): 1.0,
+    ("one model, 8 a node", "CPU hungry"): 0.2,
+    ("one model, 1 to 8 a node", "shares"): 0.5,
+    ("one model, 1 to 8 a node", "named models"): 1.2,
+    ("six models", "shares"): 0.4,
     ("a scarce model", "CPU hungry"): 0.2,
-    ("little CPU", "shares"): 0.9,
-    ("little CPU", "large steps"): 0.9,
-    ("all single", "shares"): 3.6,
-    ("all single", "large steps"): 4.3,
-    ("all single", "named models"): 3.0,
-    ("the fleet of the spot trace", "shares"): 0.6,
-    ("the fleet of the spot trace", "large steps"): 5.8,
+    ("little CPU", "shares"): 2.1,
+    ("little CPU", "large steps"): 1.0,
+    ("little CPU", "named models"): 0.3,
+    ("all single", "shares"): 1.3,
+    ("all single", "large steps"): 1.3,
+    ("all single", "named models"): 1.4,
+    ("the fleet of the spot trace", "shares"): 0.2,
 }
 
 

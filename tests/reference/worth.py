@@ -43,15 +43,15 @@ class Worth:
         free, weights = float(free_total(fleet)), sum(self._weights.values())
         self._factors = {}
         for key, choice in self._classes.items():
-            scale = _SCALE * (self._weights[key] / weights)
+            scale = 4.0 * _SCALE * (self._weights[key] / weights)
             usable = _times(free, sum(_usable(*node, choice) for node in open_nodes))
             fillable = _times(free, sum(_fillable(*node, choice) for node in open_nodes))
             self._factors[key] = (int(scale * usable), int(scale * (fillable * fillable)))
         balanced = _times(free, sum(self._balanced(milli, cpu) for _, milli, cpu in open_nodes) / _PARTS)
-        self._balanced_factor = int(_SCALE / _PARTS * (balanced * balanced))
+        self._balanced_factor = int(5.0 * _SCALE / _PARTS * (balanced * balanced))
 
     def of(self, node: Node, free: Mapping[int, int], cpu_milli: int | None) -> int:
-        """In units of 2^-24 thirds of a thousandth of a device."""
+        """In units of 2^-24 thirteenths of a thousandth of a device."""
         total = self._balanced_factor * self._balanced(free, cpu_milli)
         for key, choice in self._classes.items():
             usable, fillable = self._factors[key]
@@ -67,7 +67,7 @@ class Worth:
         for device in chosen:
             free[device.id] -= booked(choice, device)
         after = self.of(node, free, None if cpu is None else cpu - choice["cpu_milli"])
-        return Fraction(max(before - after, 0), 3 * int(_SCALE))
+        return Fraction(max(before - after, 0), 13 * int(_SCALE))
 
     def _balanced(self, free: Mapping[int, int], cpu_milli: int | None) -> int:
         shares = float(sum(free.values()))

@@ -7,6 +7,10 @@ use crate::worth::{BALANCED, Demand, Free, PARTS};
 
 /// Steps in which factors are counted: 2^24 of them are 1.
 pub(crate) const SCALE: f64 = 16_777_216.0;
+/// How much usable and fillable devices count each, and their balance with CPU, in thirteenths. More for the balance gains up to
+/// 0.2 points where CPU is short or uneven, and loses up to 4 where single devices compete with CPU-only steps.
+const OF_DEVICES: f64 = 4.0;
+const OF_BALANCE: f64 = 5.0;
 /// A thing is at most so many times dearer than it would be were all that is free good for it; worths then stay inside 64 bits.
 const MOST_TIMES: f64 = 256.0;
 
@@ -88,7 +92,7 @@ impl Scarcity {
         let free = self.free_milli as f64;
         let mut falls = [1.0; PARTS];
         for (class, (sums, part)) in self.sums.iter().zip(&demand.parts).enumerate() {
-            let scale = SCALE * part;
+            let scale = OF_DEVICES * SCALE * part;
             let (usable, fillable) = (times(free, sums.0 as f64), times(free, sums.1 as f64));
             let now = (floor(scale * usable), floor(scale * (fillable * fillable)));
             let (was, part) = (self.factors[class], demand.part(class));
@@ -99,7 +103,7 @@ impl Scarcity {
             self.running[class + 1] = (before.0 + now.0, before.1 + now.1);
         }
         let balanced = times(free, self.balanced as f64 / GRAINS);
-        let now = floor(SCALE / GRAINS * (balanced * balanced));
+        let now = floor(OF_BALANCE * SCALE / GRAINS * (balanced * balanced));
         falls[BALANCED] = fall(self.balanced_factor, now, self.balanced);
         self.balanced_factor = now;
         self.drift.fall(falls);
@@ -126,7 +130,7 @@ fn times(free: f64, good: f64) -> f64 {
     if good > 0.0 { (free / good).min(MOST_TIMES) } else { 0.0 }
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most 2^40, and not negative
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most 2^42, and not negative
 fn floor(factor: f64) -> u64 {
     factor as u64
 }
