@@ -25,8 +25,8 @@ __all__ = [
 
 VERSION: Final[str]
 
-def affinity(profile: bytes, request: bytes, policy: str) -> str:
-    """How well a whole device of a profile suits a request under a policy; all but the policy as JSON."""
+def affinity(catalog: bytes, request: bytes, policy: str) -> str:
+    """How well a whole device of the first profile of a catalog suits a request under a policy; all else as JSON."""
 
 def codes() -> str:
     """The registry of reason codes, as TOML."""

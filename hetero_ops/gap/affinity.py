@@ -9,6 +9,7 @@ from typing import Any
 
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.compile import compile_request
+from hetero_ops.gap.overhead import overheads
 from hetero_ops.gap.profile import Profile
 from hetero_ops.gap.requirement import Requirement
 
@@ -73,5 +74,6 @@ def affinity(
     from hetero_ops._core import affinity as ask  # noqa: PLC0415 - the rest of this room works without the core
 
     request = compile_request(Requirement.parse(requirement), catalog or Catalog.default(), ())
-    told: dict[str, Any] = json.loads(ask(json.dumps(profile.for_core()).encode(), request, preset))
+    facts = {"digest": "", "resource_keys": {}, "overheads": overheads().for_core(), "entries": [profile.for_core()]}
+    told: dict[str, Any] = json.loads(ask(json.dumps(facts).encode(), request, preset))
     return Affinity(**told | {"terms": tuple(AffinityTerm(**term) for term in told["terms"])})

@@ -45,10 +45,14 @@ def told(decision: Decision) -> JSON:
 
 def one_by_one(group: JSON, ids: Sequence[int]) -> list[JSON]:
     """The same devices, each with its id; a group that states islands has to stay together."""
-    rest = {key: value for key, value in group.items() if key not in {"count", "id", "numa"}}
-    numa = group.get("numa")
-    each = numa if isinstance(numa, list) else [numa] * len(ids)
-    return [rest | {"id": i} | ({} if n is None else {"numa": n}) for i, n in zip(ids, each, strict=True)]
+    rest = {key: value for key, value in group.items() if key not in {"count", "id", "numa", "nic"}}
+
+    def each(key: str) -> list[JSON]:
+        values = group.get(key)
+        values = values if isinstance(values, list) else [values] * len(ids)
+        return [{} if value is None else {key: value} for value in values]
+
+    return [rest | {"id": i} | numa | nic for i, numa, nic in zip(ids, each("numa"), each("nic"), strict=True)]
 
 
 def with_explicit_ids(node: JSON) -> list[JSON]:

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::codes::Code;
 use crate::decision::Term;
 use crate::document::DeviceGroup;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::filter::{Misfit, kind_misfit};
 use crate::kind::Kind;
 use crate::profile::Profiles;
@@ -134,11 +134,14 @@ pub fn of_request(kind: &Kind, request: &Request, policy: Policy) -> Affinity {
     refused(nearest)
 }
 
-/// The affinity of a whole device of a profile, from the JSON forms and the name of a policy.
-pub fn from_json(profile: &[u8], request: &[u8], policy: &str) -> Result<Affinity> {
+/// The affinity of a whole device of the first profile of a catalog, from the JSON forms and the name of a policy.
+pub fn from_json(catalog: &[u8], request: &[u8], policy: &str) -> Result<Affinity> {
     let (policy, request) = (Policy::parse(policy)?, Request::from_json(request)?);
-    let profiles = Profiles::only(profile)?;
-    let group = DeviceGroup { sku: profiles.entries[0].sku.clone(), count: Some(1), ..DeviceGroup::default() };
+    let profiles = Profiles::from_json(catalog)?;
+    let Some(profile) = profiles.entries.first() else {
+        return Err(Error::document("", "catalog: there is no profile in it".to_owned()));
+    };
+    let group = DeviceGroup { sku: profile.sku.clone(), count: Some(1), ..DeviceGroup::default() };
     Ok(of_request(&Kind::of(&group, "", &profiles)?, &request, policy))
 }
 

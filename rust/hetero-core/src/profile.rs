@@ -205,19 +205,6 @@ impl Profiles {
         Ok(profiles)
     }
 
-    /// A catalog of one profile, from its JSON form.
-    pub fn only(text: &[u8]) -> Result<Self> {
-        let profile: Profile =
-            serde_json::from_slice(text).map_err(|e| Error::document("", format!("profile: {e}")))?;
-        profile.check()?;
-        Ok(Self {
-            digest: String::new(),
-            resource_keys: IndexMap::new(),
-            overheads: Overheads::default(),
-            entries: vec![profile],
-        })
-    }
-
     /// The profile of a catalog key.
     pub fn get(&self, sku: &str) -> Option<&Profile> {
         self.entries.iter().find(|profile| profile.sku == sku)

@@ -34,7 +34,9 @@ fn kind(figures: &Figures) -> Kind {
         "interconnect_mbps": figures.interconnect_mbps, "pair_mbps": null, "tdp_mw": null, "max_per_node": 8,
         "scaleup_domain": 8, "is_opaque": figures.is_opaque
     });
-    let profiles = Profiles::only(profile.to_string().as_bytes()).expect("valid");
+    let profiles =
+        Profiles::from_json(json!({"digest": "", "resource_keys": {}, "entries": [profile]}).to_string().as_bytes())
+            .expect("valid");
     let group = DeviceGroup { sku: "X".to_owned(), count: Some(1), ..DeviceGroup::default() };
     Kind::of(&group, "", &profiles).expect("the profile is there")
 }

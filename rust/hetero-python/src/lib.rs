@@ -38,11 +38,11 @@ mod _core {
         hetero_core::codes::REGISTRY
     }
 
-    /// How well a whole device of a profile suits a request under a policy; all but the policy as JSON.
+    /// How well a whole device of the first profile of a catalog suits a request under a policy; all but the policy as JSON.
     #[pyfunction]
-    fn affinity(py: Python<'_>, profile: &[u8], request: &[u8], policy: &str) -> PyResult<String> {
+    fn affinity(py: Python<'_>, catalog: &[u8], request: &[u8], policy: &str) -> PyResult<String> {
         crate::detached(py, || {
-            let affinity = hetero_core::affinity::from_json(profile, request, policy)?;
+            let affinity = hetero_core::affinity::from_json(catalog, request, policy)?;
             Ok(serde_json::to_string(&affinity).expect("an affinity has string keys and finite numbers only"))
         })
     }
