@@ -141,12 +141,14 @@ proptest! {
 
 #[test]
 fn broken_input_is_refused() {
-    let profile = json!({"sku": "X"}).to_string();
+    let catalog = |entries: Value| json!({"digest": "", "resource_keys": {}, "entries": entries}).to_string();
+    let (short, empty) = (catalog(json!([{"sku": "X"}])), catalog(json!([])));
     let request = serde_json::to_vec(&sample::request(&[sample::choice(&[], 1, 1000, false)])).expect("plain");
-    let refused = |profile: &[u8], request: &[u8], policy: &str| {
-        hetero_core::affinity::from_json(profile, request, policy).expect_err("broken").to_string()
+    let refused = |catalog: &str, request: &[u8], policy: &str| {
+        hetero_core::affinity::from_json(catalog.as_bytes(), request, policy).expect_err("broken").to_string()
     };
-    assert!(refused(profile.as_bytes(), &request, "aware").contains("missing field"));
-    assert!(refused(profile.as_bytes(), b"{}", "aware").contains("missing field"));
-    assert!(refused(profile.as_bytes(), &request, "fast").contains("there are \"aware\" and \"classic\""));
+    assert!(refused(&short, &request, "aware").contains("missing field"));
+    assert!(refused(&empty, &request, "aware").contains("there is no profile in it"));
+    assert!(refused(&short, b"{}", "aware").contains("missing field"));
+    assert!(refused(&short, &request, "fast").contains("there are \"aware\" and \"classic\""));
 }
