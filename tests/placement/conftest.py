@@ -1,7 +1,8 @@
 """What the tests of placing share."""
 
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -15,3 +16,11 @@ def tell(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
             sys.stdout.write(f"{line}\n")
 
     return show
+
+
+@pytest.fixture
+def _heeds_ctrl_c() -> Iterator[None]:
+    """A job in the background of a shell starts with SIGINT ignored, and so would its tests."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -171,6 +171,7 @@ def test_mistakes_in_a_file(tmp_path, text, error, told):
         read_batch(file)
 
 
+@pytest.mark.usefixtures("_heeds_ctrl_c")
 def test_ctrl_c_ends_it_within_a_tenth_of_a_second(test_data):
     here = Fleet.load(test_data("openb/openb_node_list_gpu_node.csv"))
     steps = ["gpu:1", "gpu:0.3", "gpu:8", "cpu:4"] * 2500

@@ -74,7 +74,10 @@ def test_it_works_before_and_after_a_fork() -> None:
     assert found == [expected, expected]
 
 
+# A job in the background of a shell starts with SIGINT ignored, and so would this.
 ENDLESS = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from tests.placement.sample import fleet, node
 from tests.placement.test_place_each import ASKED
 one = fleet(*(node(f"n{i}", "4xL4", "4xMI300X", cpu_milli=4000 + i) for i in range(1000)))

@@ -199,6 +199,7 @@ def test_progress_is_told_and_what_it_raises_ends_the_replay(trace):
     assert 0 < seen[-1][0] < seen[-1][1]
 
 
+@pytest.mark.usefixtures("_heeds_ctrl_c")
 def test_ctrl_c_ends_a_replay_within_a_tenth_of_a_second(trace):
     large, tasks = many(trace)
     sent: list[float] = []
