@@ -5,7 +5,6 @@ use std::sync::Arc;
 use hetero_core::Result;
 use hetero_core::score::Weights;
 
-use crate::aware::Aware;
 use crate::baseline::Baseline;
 use crate::guest::{Foreign, Guest};
 use crate::occupancy::Occupancy;
@@ -79,7 +78,7 @@ pub(crate) fn placer<'a>(
     seed: u64,
 ) -> Result<Box<dyn Placer + 'a>> {
     Ok(match &contender.rule {
-        Rule::BuiltIn(Policy::Aware) => Box::new(Aware::new(world, trace, seed)?),
+        Rule::BuiltIn(Policy::Aware) => Box::new(Tenants::new(world, trace, seed, None, false)?),
         Rule::BuiltIn(policy) => Box::new(Baseline::new(world, *policy, seed)),
         Rule::Weighted(weights) => Box::new(Tenants::new(world, trace, seed, Some(*weights), false)?),
         Rule::Learned(weights) => Box::new(Tenants::new(world, trace, seed, *weights, true)?),

@@ -12,7 +12,6 @@
 #![forbid(unsafe_code)]
 
 mod arrival;
-mod aware;
 mod baseline;
 pub mod batch;
 mod contender;

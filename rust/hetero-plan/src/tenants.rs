@@ -1,4 +1,4 @@
-//! The policy of hetero-core where tasks end, or with other weights, or with a mix that is learned.
+//! The policy of hetero-core: as it is, where tasks end, with other weights, or with a mix that is learned.
 
 use hetero_core::capacity::Capacity;
 use hetero_core::hold::Hold;
