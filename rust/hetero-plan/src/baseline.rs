@@ -13,7 +13,6 @@ use crate::fgd;
 use crate::generator::{Generator, Purpose};
 use crate::occupancy::{Occupancy, Taken};
 use crate::policy::Policy;
-use crate::run::Placer;
 use crate::score::{Free, score};
 use crate::world::World;
 
@@ -160,19 +159,6 @@ impl<'a> Baseline<'a> {
         self.versions[place] += 1;
         self.unusable[place] = self.world.unusable(&self.capacity, hold.node);
         place
-    }
-}
-
-impl Placer for Baseline<'_> {
-    fn place(&mut self, class: usize) -> Result<bool> {
-        let Some(place) = self.choose(class) else { return Ok(false) };
-        let hold = self.hold(class, place);
-        self.occupy(Some(class), &hold);
-        Ok(true)
-    }
-
-    fn capacity(&self) -> &Capacity {
-        &self.capacity
     }
 }
 

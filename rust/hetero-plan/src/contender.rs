@@ -9,7 +9,6 @@ use crate::baseline::Baseline;
 use crate::guest::{Foreign, Guest};
 use crate::occupancy::Occupancy;
 use crate::policy::Policy;
-use crate::run::Placer;
 use crate::tenants::Tenants;
 use crate::trace::Trace;
 use crate::world::World;
@@ -54,29 +53,13 @@ impl Contender {
     }
 }
 
-/// One run of a rule in which tasks end, before anything arrives.
+/// One run of a rule, before anything arrives.
 pub(crate) fn occupancy<'a>(
     contender: &Contender,
     world: &'a World,
     trace: &Trace,
     seed: u64,
 ) -> Result<Box<dyn Occupancy + 'a>> {
-    Ok(match &contender.rule {
-        Rule::BuiltIn(Policy::Aware) => Box::new(Tenants::new(world, trace, seed, None, false)?),
-        Rule::BuiltIn(policy) => Box::new(Baseline::new(world, *policy, seed)),
-        Rule::Weighted(weights) => Box::new(Tenants::new(world, trace, seed, Some(*weights), false)?),
-        Rule::Learned(weights) => Box::new(Tenants::new(world, trace, seed, *weights, true)?),
-        Rule::Foreign(foreign) => Box::new(Guest::new(world, &contender.name, Arc::clone(foreign), seed)),
-    })
-}
-
-/// One run of a rule in which no task ends, before anything arrives.
-pub(crate) fn placer<'a>(
-    contender: &Contender,
-    world: &'a World,
-    trace: &Trace,
-    seed: u64,
-) -> Result<Box<dyn Placer + 'a>> {
     Ok(match &contender.rule {
         Rule::BuiltIn(Policy::Aware) => Box::new(Tenants::new(world, trace, seed, None, false)?),
         Rule::BuiltIn(policy) => Box::new(Baseline::new(world, *policy, seed)),

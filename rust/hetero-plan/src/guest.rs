@@ -11,7 +11,6 @@ use hetero_core::{Error, Result};
 use crate::device;
 use crate::generator::{Generator, Purpose};
 use crate::occupancy::{Occupancy, Taken};
-use crate::run::Placer;
 use crate::world::World;
 
 /// Chooses among candidates.
@@ -173,16 +172,6 @@ impl<'a> Guest<'a> {
             return Err(format!("{} devices of {}; name {count}, or none to take the first", ids.len(), on.facts.name));
         }
         Ok(devices)
-    }
-}
-
-impl Placer for Guest<'_> {
-    fn place(&mut self, class: usize) -> Result<bool> {
-        self.start(class).map(|taken| taken.is_some())
-    }
-
-    fn capacity(&self) -> &Capacity {
-        &self.capacity
     }
 }
 

@@ -25,6 +25,12 @@ pub(crate) trait Occupancy {
     /// Starts a task of a class where the policy wants it; `None` when it fits nowhere now.
     fn start(&mut self, class: usize) -> Result<Option<Taken>>;
 
+    /// Places a task of a class that comes now, for good; false when it fits nowhere now.
+    fn place(&mut self, class: usize) -> Result<bool> {
+        self.arrive(class)?;
+        self.start(class).map(|taken| taken.is_some())
+    }
+
     /// Takes capacity that is free, for a task of a class or to keep it.
     fn take(&mut self, class: Option<usize>, hold: Hold) -> Result<Taken>;
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hetero_core::Result;
-use hetero_core::capacity::Capacity;
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use crate::occupancy::Occupancy;
 use crate::watch::Watch;
 use crate::world::World;
 
@@ -16,15 +16,6 @@ const LEVELS_MILLI: [u32; 4] = [900, 1000, 1100, 1300];
 
 /// Allocation is told at so many moments besides.
 const MOMENTS: usize = 100;
-
-/// What places tasks and remembers them.
-pub(crate) trait Placer {
-    /// Places a task of a class for good; false when it fits nowhere now.
-    fn place(&mut self, class: usize) -> Result<bool>;
-
-    /// What is free.
-    fn capacity(&self) -> &Capacity;
-}
 
 /// Time of one decision, microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -64,7 +55,7 @@ pub struct Run {
 
 /// Places tasks as they come.
 pub(crate) fn run(
-    placer: &mut dyn Placer,
+    placer: &mut dyn Occupancy,
     world: &World,
     (policy, seed): (&str, u64),
     tasks: &[usize],

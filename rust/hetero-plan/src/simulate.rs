@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::arrival::arrivals;
-use crate::contender::{Contender, placer};
+use crate::contender::{Contender, occupancy};
 use crate::difference::{Difference, differences};
 use crate::generator::{Generator, Purpose};
 use crate::run::{Run, run};
@@ -71,7 +71,7 @@ pub fn simulate(
         Ok((seed, tasks))
     };
     let one = |&(contender, (seed, tasks)): &(&Contender, &(u64, Vec<usize>))| {
-        let mut placer = placer(contender, &world, trace, *seed)?;
+        let mut placer = occupancy(contender, &world, trace, *seed)?;
         run(placer.as_mut(), &world, (&contender.name, *seed), tasks, arrival_milli, watch, now)
     };
     let runs = pool(question.threads)?.install(|| {

@@ -9,7 +9,6 @@ use hetero_core::{Fleet, Policy, Question, Request, Result};
 
 use crate::learned::Learned;
 use crate::occupancy::{Occupancy, Taken};
-use crate::run::Placer;
 use crate::trace::Trace;
 use crate::world::World;
 
@@ -45,17 +44,6 @@ impl Tenants {
             question: Question { seed, weights, ..Question::default() },
             learned,
         })
-    }
-}
-
-impl Placer for Tenants {
-    fn place(&mut self, class: usize) -> Result<bool> {
-        self.arrive(class)?;
-        self.start(class).map(|taken| taken.is_some())
-    }
-
-    fn capacity(&self) -> &Capacity {
-        self.fleet.capacity()
     }
 }
 
