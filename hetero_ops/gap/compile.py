@@ -89,9 +89,11 @@ def _of_footprint(requirement: Requirement, choice: Choice) -> dict[str, Any]:
 
     Of CPU cores it is the memory of their host. Tensor and pipeline parallel ranks share the weights, data parallel
     ones repeat them; without such a split the job lies over all devices, however many a range grants. A stated memory
-    floor stands, unless the choice is quantized: then the footprint says what is still needed.
+    floor stands, unless the choice is quantized: then the footprint says what is still needed. A share by its memory is
+    as large as it says.
     """
-    if requirement.footprint is None or (choice.memory_floor_mib is not None and choice.quantize is None):
+    is_stated = choice.memory_floor_mib is not None and choice.quantize is None
+    if requirement.footprint is None or is_stated or choice.share_memory_mib is not None:
         return {}
     if choice.accelerator_class == "cpu":
         return {"host_memory_mib": requirement.footprint.total_mib()}

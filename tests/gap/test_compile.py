@@ -5,7 +5,9 @@ import pytest
 
 from hetero_ops.errors import InvalidRequirement
 from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.choice import Choice
 from hetero_ops.gap.compile import compile_request, compile_tasks
+from hetero_ops.gap.contract import Footprint
 from hetero_ops.gap.requirement import Requirement
 from tests.placement.sample import fleet, node
 
@@ -107,6 +109,15 @@ def test_a_job_on_cores_needs_its_footprint_as_host_memory() -> None:
     asked = Requirement.parse({"choices": ["H100", "cpu:16"], "footprint": {"weights": "140GB"}})
     choices = json.loads(compile_request(asked, CATALOG, ()))["choices"]
     assert [choice["host_memory_mib"] for choice in choices] == [0, 140 * 1024]
+
+
+@pytest.mark.parametrize(("isolation", "sizes"), [("soft", (4096, None)), ("hard", (None, 4096))])
+def test_a_share_by_its_memory_is_as_large_as_it_says(isolation: str, sizes: tuple[int | None, int | None]) -> None:
+    asked = Choice(accelerator_class="gpu", share_memory_mib=4096, isolation=isolation)
+    requirement = Requirement(choices=(asked,), footprint=Footprint(weights_mib=30 * 1024))
+    (choice,) = json.loads(compile_request(requirement, CATALOG, ()))["choices"]
+    assert (choice.get("share_memory_mib"), choice["memory_floor_mib"]) == sizes
+    assert choice.get("job_memory_mib") is None
 
 
 def test_a_clause_that_cores_do_not_have_is_called_as_in_the_grammar() -> None:

@@ -127,6 +127,16 @@ def test_an_idle_device_draws_what_was_read() -> None:
     assert refused(tight.place("H100:1"))["have"] == TDP + 60_000
 
 
+def test_of_two_devices_in_use_the_one_that_adds_less_has_the_share() -> None:
+    shared = [{"owner": "x", "devices": [id_], "share_milli": 300} for id_ in (0, 1)]
+    entry = node("a", f"2x{H100}", power_budget_mw=TDP + 100_000)
+    tight = fleet(entry | {"used": shared})
+    tight.observe([Reading(node="a", device=0, power_mw=50_000)])  # up to its TDP it may add what is not there
+    found = tight.place("H100:0.3")
+    assert isinstance(found, Placement), found.why()
+    assert [grant.id for grant in found.devices] == [1]  # counts with its TDP already
+
+
 def test_what_is_not_known_refuses_nobody() -> None:
     strange = {"sku": "unknown", "class": "gpu", "model": "G9", "count": 2}
     odd = fleet(node("a", strange, used=(0,), power_budget_mw=1))

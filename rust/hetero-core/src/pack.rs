@@ -1,7 +1,7 @@
 //! Which devices of one node: every choice of devices that could score differently, and no other.
 //!
-//! Devices of a node that share kind, island, NUMA node, switch and free share are interchangeable, so it is enough to
-//! choose how many of each such group to take; of a group the lowest ids go first.
+//! Devices of a node that share kind, island, NUMA node, switch, free share and the power that a step would add are
+//! interchangeable, so it is enough to choose how many of each such group to take; of a group the lowest ids go first.
 
 use crate::capacity::Capacity;
 use crate::device::Device;
@@ -38,12 +38,15 @@ struct Taken {
 }
 
 /// Calls `each` with every distinct choice of devices for the request, as sorted positions in the device columns.
+///
+/// `added_mw` is what a device would draw more than now: of two that are partly in use, one may have been read.
 pub fn for_each_option(
     inventory: &Inventory,
     node: &Node,
     capacity: &Capacity,
     choice: &Choice,
     fit: &[Option<Misfit>],
+    added_mw: impl Fn(usize) -> Option<u64>,
     mut each: impl FnMut(&[usize]),
 ) {
     let count = choice.count as usize;
@@ -59,7 +62,7 @@ pub fn for_each_option(
     let offered = only_whole(inventory, node, choice, fit, is_usable);
     for run in runs.iter().filter(|run| offered[run.kind.at()].is_none()) {
         let usable = run.devices.clone().filter(|&at| is_usable(at) && is_placed(at) && is_near(at));
-        let groups = interchangeable(&inventory.devices, usable, capacity, count);
+        let groups = interchangeable(&inventory.devices, usable, capacity, &added_mw, count);
         let nothing = Taken { before: usize::MAX, of_island: 0, ranks };
         take(&groups, count, nothing, &mut picked, &mut left, &mut each);
     }
@@ -69,13 +72,14 @@ fn interchangeable(
     devices: &[Device],
     usable: impl Iterator<Item = usize>,
     capacity: &Capacity,
+    added_mw: impl Fn(usize) -> Option<u64>,
     count: usize,
 ) -> Vec<Group> {
     // What only tells how near devices are to each other tells one device apart from no other.
     let near = |device: &Device| if count > 1 { (device.switch, device.card) } else { (None, None) };
     let key = |at: usize| {
         let asked = capacity.asked(at);
-        let free = (capacity.free_milli[at], asked.mib, asked.milli);
+        let free = (capacity.free_milli[at], asked.mib, asked.milli, added_mw(at));
         (devices[at].island, devices[at].numa, free, near(&devices[at]))
     };
     let mut groups: Vec<Group> = Vec::new();

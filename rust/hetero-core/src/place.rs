@@ -281,7 +281,7 @@ pub(crate) fn for_each_candidate(
     question: &Question,
     mut each: impl FnMut(&[usize], Values, u64),
 ) {
-    let (inventory, capacity) = (fleet.inventory(), fleet.capacity());
+    let (inventory, capacity, added_mw) = (fleet.inventory(), fleet.capacity(), |at| power::added_by(fleet, at));
     let fit = usable_kinds(fleet, node, choice, fit);
     let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
     let view = View {
@@ -306,7 +306,7 @@ pub(crate) fn for_each_candidate(
     if choice.is_cpu_only() {
         consider(&[]);
     } else {
-        for_each_option(inventory, fleet.node(node), capacity, choice, &fit, consider);
+        for_each_option(inventory, fleet.node(node), capacity, choice, &fit, added_mw, consider);
     }
 }
 

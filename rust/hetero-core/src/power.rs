@@ -155,7 +155,8 @@ fn tdp(kind: &Kind) -> Option<u64> {
     kind.profile.as_ref().filter(|_| kind.partition.is_none())?.tdp_mw
 }
 
-fn added_by(fleet: &Fleet, at: usize) -> Option<u64> {
+/// What one device draws more than now once anything more runs on it; `None` where a TDP is unknown.
+pub(crate) fn added_by(fleet: &Fleet, at: usize) -> Option<u64> {
     let (inventory, free) = (fleet.inventory(), &fleet.capacity().free_milli);
     let tdp_mw = tdp(&inventory.kinds[inventory.devices[at].kind.at()])?;
     if free[at] == WHOLE_MILLI {
