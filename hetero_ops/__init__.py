@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hetero_ops.gap.requirement import Requirement
     from hetero_ops.inventory.reading import Reading
     from hetero_ops.placement.batch import Plan, Step
-    from hetero_ops.placement.decision import Decision, Grant, NoFit, Placement
+    from hetero_ops.placement.decision import Decision, Grant, GroupGrant, NoFit, Placement
     from hetero_ops.placement.fleet import Fleet
 
 # Where each public name lives. Loaded on first use: hosts import this package at every start.
@@ -34,6 +34,7 @@ _HOMES = {
     "Decision": "placement.decision",
     "Fleet": "placement.fleet",
     "Grant": "placement.decision",
+    "GroupGrant": "placement.decision",
     "HeteroOpsError": "errors",
     "InvalidDocument": "errors",
     "InvalidRequirement": "errors",
@@ -56,6 +57,7 @@ __all__ = [
     "Decision",
     "Fleet",
     "Grant",
+    "GroupGrant",
     "HeteroOpsError",
     "InvalidDocument",
     "InvalidRequirement",

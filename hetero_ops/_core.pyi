@@ -13,6 +13,7 @@ __all__ = [
     "Decision",
     "Fleet",
     "Grant",
+    "GroupGrant",
     "NoFit",
     "Placement",
     "Request",
@@ -152,6 +153,38 @@ class Grant:
     def share_milli(self) -> int:
         """Share granted, thousandths of the device."""
 
+@final
+class GroupGrant:
+    """What one group of a step gets."""
+
+    @property
+    def choice(self) -> str:
+        """What the group asks for, as `Ascend-910B`."""
+    @property
+    def node(self) -> str:
+        """Node."""
+    @property
+    def devices(self) -> list[Grant]:
+        """Its devices; none for a group of CPU cores."""
+    @property
+    def vendor(self) -> str | None:
+        """Vendor of the devices; None for CPU cores, or unknown."""
+    @property
+    def accelerator_class(self) -> str | None:
+        """Broad kind of the devices, as `gpu`; None for CPU cores, or unknown."""
+    @property
+    def sku(self) -> str | None:
+        """Catalog key of the devices; None for CPU cores, or outside the catalog."""
+    @property
+    def model(self) -> str | None:
+        """Model of the devices; None for CPU cores, or unknown."""
+    @property
+    def memory_mib(self) -> int | None:
+        """Memory granted on each device, MiB; None for CPU cores, or unknown."""
+    @property
+    def cpu_milli(self) -> int:
+        """CPU granted, thousandths of a core."""
+
 @disjoint_base
 class Decision:
     """The answer to a question: a `Placement` or a `NoFit`."""
@@ -220,6 +253,12 @@ class Placement(Decision):
     @property
     def memory_mib(self) -> int | None:
         """Memory granted on each device, MiB; None for CPU only, or unknown."""
+    @property
+    def groups(self) -> list[GroupGrant]:
+        """What each group gets, of a step that asks for devices of several kinds; none otherwise."""
+    @property
+    def notes(self) -> list[tuple[str, str]]:
+        """Warnings as pairs of code and text: what may be wanted otherwise, as that groups lie on several nodes."""
     @property
     def quantize(self) -> str | None:
         """Precision that the step is to be quantized to; None where it is not."""

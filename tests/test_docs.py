@@ -29,7 +29,8 @@ def test_sessions_are_real(page, line, output):
     shown = done.stderr if "-o" in shlex.split(line) else done.stdout
     if os.environ.get("UPDATE_GOLDEN"):
         (file,) = [path for path in PAGES if path.name == page]
-        file.write_text(file.read_text().replace(output, shown))
+        block = f"```console\n$ hetero-ops {line}\n"
+        file.write_text(file.read_text().replace(f"{block}{output}```", f"{block}{shown}```"))
         return
     assert shown == output, page
 
@@ -52,7 +53,13 @@ def test_python_prints_what_the_page_shows(page, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     for code, output in PRINTS.findall(page.read_text()):
         exec(compile(code, page.name, "exec"), {})  # noqa: S102 - our own text
-        assert capsys.readouterr().out == output
+        printed = capsys.readouterr().out
+        if os.environ.get("UPDATE_GOLDEN"):
+            page.write_text(
+                page.read_text().replace(f"{code}```\n\n```text\n{output}```", f"{code}```\n\n```text\n{printed}```")
+            )
+            continue
+        assert printed == output
 
 
 def test_the_fleet_example_loads(tmp_path):

@@ -34,6 +34,7 @@ from hetero_ops.gap.words import (
 from hetero_ops.units import MAX_BANDWIDTH_MBPS, MAX_DURATION_MS, MAX_MEMORY_MIB, MAX_POWER_MW
 
 MAX_GROUPS = 8
+MAX_AFFINITY_WEIGHT = 1000
 _MAX_TEXTS = 32
 _MAX_MILLI = 10**12
 
@@ -150,7 +151,12 @@ class Choice(Frozen):
     groups: tuple["Choice", ...] = Field(
         default=(), max_length=MAX_GROUPS, description="Further devices of other kinds that belong to the step."
     )
-    nearness: Nearness | None = Field(default=None, description="How near the groups must lie; same node if not said.")
+    nearness: Nearness | None = Field(
+        default=None, description="How far apart the groups may lie where no node has room; one node if not said."
+    )
+    affinity_weight: Annotated[int, Field(strict=True, ge=1, le=MAX_AFFINITY_WEIGHT)] | None = Field(
+        default=None, description="How much more nearness counts between groups than within one; 1 if not said."
+    )
     power_ceiling_mw: Annotated[int, Field(strict=True, ge=1, le=MAX_POWER_MW)] | None = None
     may_cap_power: Flag = False
     cost_ceiling_milli: Milli | None = Field(default=None, description="Price per hour, thousandths.")
@@ -291,8 +297,9 @@ class Choice(Frozen):
     def _groups_are_flat(self) -> Self:
         if any(group.groups for group in self.groups):
             raise ValueError("a group within a group; list all groups side by side")
-        if self.nearness is not None and not self.groups:
-            raise ValueError("nearness without groups; say which further devices must be near")
+        if (self.nearness is not None or self.affinity_weight is not None) and not self.groups:
+            field = "nearness" if self.nearness is not None else "affinity_weight"
+            raise ValueError(f"{field} without groups; say which further devices must be near")
         return self
 
     def model_copy(self, *, update: Mapping[str, object] | None = None, deep: bool = False) -> Self:  # noqa: ARG002

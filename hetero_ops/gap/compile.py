@@ -1,7 +1,7 @@
 """From what a person writes to what the core reads: names looked up, words turned into numbers."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from hetero_ops.errors import InvalidRequirement
@@ -112,6 +112,11 @@ def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[st
     _refuse_what_is_not_placed_yet(choice)
     if choice.accelerator_class == "cpu":
         return _cpu_choice(choice)
+    return _one_choice(choice, catalog, foreign_models) | _groups(choice, catalog, foreign_models)
+
+
+def _one_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[str]) -> dict[str, Any]:
+    """A choice for devices, its groups apart."""
     return _BLANK | {
         "label": choice.label,
         "class": None if choice.accelerator_class == "accel" else choice.accelerator_class,
@@ -152,6 +157,48 @@ def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[st
     }
 
 
+def _groups(choice: Choice, catalog: Catalog, foreign_models: Sequence[str]) -> dict[str, Any]:
+    """The groups of a choice; each lies where the choice may, on a host that has what the choice asks of its host."""
+    if not choice.groups:
+        return {}
+    for group in (choice, *choice.groups):
+        open_count = next((what for what, is_asked in _OPEN_COUNTS.items() if is_asked(group)), None)
+        if open_count is not None:
+            what = f"in a choice with groups each has one count on one node, but this one has {open_count}"
+            raise InvalidRequirement(f"{group.label}: {what}; leave that out")
+        of_step = next((field for field in _OF_THE_STEP if group is not choice and getattr(group, field)), None)
+        if of_step is not None:
+            called = _CALLED.get(of_step, of_step.removesuffix("_s").replace("_", " "))
+            what = f"{called} is of the whole choice, and not of one of its groups"
+            raise InvalidRequirement(f"{group.label}: {what}; write it beside `groups`")
+    host = {field: getattr(choice, field) for field in _OF_THE_HOST}
+    groups = [
+        compile_choice(
+            group.model_copy(update={field: asked for field, asked in host.items() if not getattr(group, field)}),
+            catalog,
+            foreign_models,
+        )
+        for group in choice.groups
+    ]
+    return {"groups": groups} | _stated({"nearness": choice.nearness, "affinity_weight": choice.affinity_weight})
+
+
+# A group lies on one node, with as many devices as it says.
+_OPEN_COUNTS: dict[str, Callable[[Choice], bool]] = {
+    "a number of nodes": lambda choice: choice.nodes not in (None, (1, 1)),
+    "a range of counts": lambda choice: choice.count_ceiling is not None,
+    "compute units": lambda choice: choice.units_milli is not None,
+    "a spread": lambda choice: choice.spread not in (None, "none"),
+}
+# What a step has once, whatever it consists of.
+_OF_THE_STEP = (
+    *("min_score", "performance_floor_milli", "quantize", "wait_s", "image", "env", "args", "batch", "slo"),
+    *("impact_milli", "clusters", "regions", "compliance", "data", "labels"),
+)
+# What the choice asks of the host, each host of a group must have.
+_OF_THE_HOST = ("rdma", "runtimes")
+
+
 def compile_tasks(
     models: Iterable[str], *, count: int, share_milli: int, cpu_milli: int, catalog: Catalog
 ) -> dict[str, Any]:
@@ -168,7 +215,6 @@ def compile_tasks(
 def _refuse_what_is_not_placed_yet(choice: Choice) -> None:
     """Ignoring such a clause would place the step wrongly."""
     clauses = {
-        "groups of several kinds": bool(choice.groups),
         "compute units over several nodes": choice.units_milli is not None and choice.nodes not in (None, (1, 1)),
     }
     found = next((what for what, is_asked in clauses.items() if is_asked), None)

@@ -1,12 +1,13 @@
 """`Placement` -> the environment of a local process."""
 
+import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hetero_ops.errors import InvalidRequirement
 from hetero_ops.inject.vendors import HIDING, VISIBILITY
-from hetero_ops.placement.decision import Placement
+from hetero_ops.placement.decision import Grant, Placement
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +57,48 @@ def environment(placement: Placement, node: str | None = None) -> StepEnvironmen
         "HETERO_OPS_DEGRADED": "1" if placement.verdict == "degraded" else "0",
         "HETERO_OPS_NODE": here,
         **_ranks(placement, here),
+        **_groups(placement),
         "HETERO_OPS_DEVICES": ",".join(str(device.id) for device in devices),
         "HETERO_OPS_TRACE_ID": placement.trace_id,
     }
     if not devices:
         return StepEnvironment(values | dict.fromkeys(HIDING, ""))
-    visibility = VISIBILITY.get((placement.vendor or "", placement.accelerator_class or ""))
+    shown = [_shown(vendor, granted) for vendor, granted in _by_vendor(placement, here).items()]
+    values |= {name: value for environment in shown for name, value in environment.values.items()}
+    return StepEnvironment(values, tuple(n for environment in shown for n in environment.removed if n not in values))
+
+
+def _by_vendor(placement: Placement, here: str) -> dict[tuple[str, str], list[Grant]]:
+    """The devices on a node by vendor and class, in the order of their ids."""
+    if not placement.groups:
+        key = (placement.vendor or "", placement.accelerator_class or "")
+        return {key: [device for device in placement.devices if device.node == here]}
+    found: dict[tuple[str, str], list[Grant]] = {}
+    for group in placement.groups:
+        if group.node == here and group.devices:
+            found.setdefault((group.vendor or "", group.accelerator_class or ""), []).extend(group.devices)
+    return {vendor: sorted(devices, key=lambda device: device.id) for vendor, devices in found.items()}
+
+
+def _shown(vendor: tuple[str, str], devices: Sequence[Grant]) -> StepEnvironment:
+    """The variable by which a vendor's software sees its devices; nothing where none is known."""
+    visibility = VISIBILITY.get(vendor)
     if visibility is None:
-        return StepEnvironment(values)  # no variable is known for this vendor
+        return StepEnvironment({})
     uuids = [device.uuid for device in devices if device.uuid]
     ids = uuids if visibility.takes_uuid and len(uuids) == len(devices) else [str(device.id) for device in devices]
-    shown = {visibility.variable: ",".join(ids), **dict(visibility.extra)}
-    return StepEnvironment(values | shown, visibility.conflicting)
+    return StepEnvironment(
+        {visibility.variable: ",".join(dict.fromkeys(ids)), **dict(visibility.extra)}, visibility.conflicting
+    )
+
+
+def _groups(placement: Placement) -> dict[str, str]:
+    """What each group got, as JSON; nothing for a step that asks for devices of one kind."""
+    groups = [
+        {"choice": group.choice, "node": group.node, "devices": [device.id for device in group.devices]}
+        for group in placement.groups
+    ]
+    return {"HETERO_OPS_GROUPS": json.dumps(groups)} if groups else {}
 
 
 def _node_of(placement: Placement, node: str | None) -> str:

@@ -81,6 +81,8 @@ def _only_choice(request: Any) -> Choice:  # noqa: ANN401 - as it stands in a do
     choices = Requirement.parse(request).choices
     if choices[0].units_milli is not None:
         raise InvalidRequirement("compute units are another count for each model; write the counts that are expected")
+    if choices[0].groups:
+        raise InvalidRequirement("groups of several kinds; write each as an entry of its own, with its own weight")
     if len(choices) > 1:
         raise InvalidRequirement("several choices; write each as an entry of its own, with its own weight")
     return choices[0]

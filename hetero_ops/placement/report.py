@@ -25,7 +25,7 @@ class Reason(TypedDict):
     """Nodes that a choice was refused on, for one reason with one set of numbers.
 
     `have` is `None` where it is unknown, `want` where the reason has no number, `unit` for counts.
-    `limit` is the limit that was met, in words.
+    `group` is the group of the choice that it is about, where it has several; `limit` the limit that was met, in words.
     """
 
     choice: str
@@ -35,6 +35,7 @@ class Reason(TypedDict):
     have: int | None
     want: int | None
     unit: str | None
+    group: NotRequired[str]
     limit: NotRequired[str]
     is_permanent: bool
     advice: str

@@ -35,7 +35,7 @@ def assert_same_answer(decision: Placement | NoFit, answer: Answer) -> None:
     assert decision.choice_index == answer.choice_index
     parts = answer.parts or ((answer.node[1], answer.devices),)
     assert decision.cluster == answer.node[0]
-    assert decision.nodes == [node for node, _ in parts]
+    assert decision.nodes == list(dict.fromkeys(node for node, _ in parts))
     granted = [(grant.node, grant.id) for grant in decision.devices]
     assert granted == [(node, device) for node, ids in parts for device in ids]
     assert abs(decision.score - float(answer.score)) <= 0.5e-4 + 1e-9  # shown with four decimals

@@ -37,6 +37,7 @@ CODES = (
         "CPU_SHORT",
         "HOST_MEMORY_SHORT",
         "NODES_SHORT",
+        "GROUPS_APART",
         "SCORE_TOO_LOW",
     ),
 )

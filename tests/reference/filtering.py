@@ -35,7 +35,7 @@ def _driver(node: Node, device: Device, choice: JSON) -> Misfit | None:
     return Misfit("DRIVER_TOO_OLD", has[0] if has else None, asked[0]) if is_told_by_major else Misfit("DRIVER_TOO_OLD")
 
 
-def _place(node: Node, choice: JSON) -> tuple[Misfit, bool] | None:
+def misfit_of_place(node: Node, choice: JSON) -> tuple[Misfit, bool] | None:
     """What is wrong with the place of a node, and whether that stays so when the team's steps end."""
     misfit = _tags(node, choice)
     if misfit:
@@ -69,7 +69,7 @@ def _host(node: Node, choice: JSON) -> Misfit | None:
 
 def misfit_of_node(node: Node, choice: JSON) -> tuple[Misfit, bool] | None:
     """Why a node cannot take a choice, and whether that holds for the empty node too."""
-    here, place = _misfit_in_place(node, choice), _place(node, choice)
+    here, place = _misfit_in_place(node, choice), misfit_of_place(node, choice)
     if place is None:
         return here
     is_nearer = here and here[1] and CODES.index(here[0].code) < CODES.index(place[0].code)

@@ -150,7 +150,7 @@ def _score(chosen: Sequence[Part], question: Question) -> Fraction:
     }
     devices = [(part.node, device) for part in chosen for device in part.devices]
     near = [
-        pair(a, b, question) if here is there else _between(here, there)
+        pair(a, b, question) if here is there else between(here, there)
         for (here, a), (there, b) in combinations(devices, 2)
     ]
     values["topology"] = sum(near, Fraction(0)) / len(near)
@@ -160,7 +160,8 @@ def _score(chosen: Sequence[Part], question: Question) -> Fraction:
     return min(max(points - penalty, Fraction(0)), Fraction(WHOLE, 10))
 
 
-def _between(a: Node, b: Node) -> Fraction:
+def between(a: Node, b: Node) -> Fraction:
+    """How near devices of two nodes of one cluster are to each other."""
     if _is_one_rack(a, b):
         return _RACK_PAIR
     return _ZONE_PAIR if a.zone() == b.zone() else _CLUSTER_PAIR

@@ -9,6 +9,7 @@ from tests.reference.device_fit import CODES, Misfit, devices_for, misfit_of_dev
 from tests.reference.filtering import misfit_of_node
 from tests.reference.fragmentation import Mix
 from tests.reference.gang import best_gang, too_few
+from tests.reference.groups import best_joint, refusals_of_groups
 from tests.reference.model import JSON, WHOLE, Answer, Fleet, Reason, TeamUse, booked
 from tests.reference.scoring import NUMA_PENALTY_MILLI, WEIGHTS, Question, emptied, ranked, with_verdicts
 
@@ -32,6 +33,16 @@ def place(  # noqa: PLR0913 - a question has many parts, most with defaults
         question = Question(mix, policy, team, choices[0] if index else None, *_weighed(weights), rows)
         asked = next(_settled(fleet, with_taken(fleet, written, team), question))
         choice = with_verdicts(fleet, asked, question)
+        if asked.get("groups"):
+            joint = best_joint(fleet, asked, question)
+            if joint is not None and joint.score >= asked.get("min_score", 0):
+                where = tuple((part.node.name, part.ids) for part in joint.parts)
+                node = joint.parts[0].node
+                verdict = "degraded" if index else "placed"
+                place_of = (node.cluster, node.name)
+                return Answer(verdict, frozenset(reasons), index, place_of, parts=where, score=joint.score)
+            reasons |= set(refusals_of_groups(fleet, index, asked, question))
+            continue
         if asked.get("peers"):
             answer = _gang_answer(fleet, index, asked, question)
             if answer.verdict == "placed":
@@ -202,7 +213,9 @@ def take(fleet: Fleet, answer: Answer, choice: JSON, team: str | None = None) ->
     """Takes what an answer grants."""
     assert answer.node is not None
     cluster, name = answer.node
-    for of_node, ids in answer.parts or ((name, answer.devices),):
+    members = [choice, *choice.get("groups", [])]
+    for place, (of_node, ids) in enumerate(answer.parts or ((name, answer.devices),)):
+        choice = members[place] if len(members) > 1 else choice
         node = next(node for node in fleet.nodes if (node.cluster, node.name) == (cluster, of_node))
         fleet.team_nodes += [] if team is None else [(team, node)]
         for device in (device for device in node.devices if device.id in ids):

@@ -50,6 +50,7 @@ pub enum Code {
     CpuShort,
     HostMemoryShort,
     NodesShort,
+    GroupsApart,
     ScoreTooLow,
 }
 

@@ -34,7 +34,7 @@ pub struct Grant {
     pub free_milli: u16,
 }
 
-/// What the granted devices are; all of one placement are of one kind.
+/// What the granted devices are; all of one placement, or of one group of it, are of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Granted {
     /// Catalog key; `None` for a device outside the catalog.
@@ -97,6 +97,9 @@ pub struct Reason {
     pub want: Option<u64>,
     /// Unit of the two numbers; `None` for counts.
     pub unit: Option<String>,
+    /// The group of the choice that it is about, where the choice has groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// The limit that was met, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
@@ -199,6 +202,35 @@ pub struct Victims {
     pub victims: Vec<Victim>,
 }
 
+/// What one group of a step gets, of a step that asks for several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupGrant {
+    /// What the group asks for, as `Ascend-910B`.
+    pub choice: String,
+    /// Node.
+    pub node: String,
+    /// Its devices; none for a group of CPU cores.
+    pub devices: Vec<Grant>,
+    /// What they are.
+    pub granted: Option<Granted>,
+    /// CPU granted, thousandths of a core.
+    pub cpu_milli: u64,
+    /// Host memory granted.
+    pub memory_mib: u64,
+    /// Memory of the device that was asked for, where the share follows from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share_memory_mib: Option<u64>,
+}
+
+/// Something about a placement that its user may want otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// A warning of the registry.
+    pub code: String,
+    /// What is so.
+    pub text: String,
+}
+
 /// Where a step goes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Placement {
@@ -225,8 +257,14 @@ pub struct Placement {
     pub nodes: Vec<String>,
     /// Devices; none for a step that asks for CPU only.
     pub devices: Vec<Grant>,
-    /// What the devices are; `None` for a step that asks for CPU only.
+    /// What the devices are, those of the first group where there are several; `None` for a step that asks for CPU only.
     pub granted: Option<Granted>,
+    /// What each group gets; none for a step that asks for devices of one kind. `devices` has those of all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupGrant>,
+    /// What may be wanted otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
     /// Precision granted: the first one that the choice asks.
     pub precision: Option<String>,
     /// Precision that the step is to be quantized to; `None` where it is not.

@@ -7,6 +7,8 @@ use crate::request::Spread;
 
 /// Labels that name a rack; the first one that a node has counts.
 pub const RACK_LABELS: [&str; 3] = ["hetero-ops/rack", "topology.kubernetes.io/rack", "rack"];
+/// Labels that name the switch of the network that a node hangs on. Where there is none, a rack stands for its switch.
+pub const SWITCH_LABELS: [&str; 3] = ["hetero-ops/switch", "network.topology.nvidia.com/leaf", "switch"];
 /// Labels that name a zone.
 pub const ZONE_LABELS: [&str; 2] = ["topology.kubernetes.io/zone", "zone"];
 /// Labels that name a power domain.
@@ -24,6 +26,8 @@ pub struct Domains {
     pub zone: u32,
     /// Rack.
     pub rack: u32,
+    /// Switch of the network.
+    pub switch: u32,
     /// The node itself.
     pub node: u32,
     /// Power domain, which may cross racks; `None` is unknown.
@@ -45,8 +49,8 @@ impl Domains {
 
 /// Numbers the domains of nodes, which are in the order of cluster and name.
 pub(crate) fn assign(nodes: &mut [Node]) {
-    let (mut clusters, mut zones, mut racks, mut powers) =
-        (IndexSet::new(), IndexSet::new(), IndexSet::new(), IndexSet::new());
+    let (mut clusters, mut zones, mut racks, mut switches, mut powers) =
+        (IndexSet::new(), IndexSet::new(), IndexSet::new(), IndexSet::new(), IndexSet::new());
     for (number, node) in nodes.iter_mut().enumerate() {
         let node_number = number_of(number);
         let label = |keys: &[&str]| label(node, keys).cloned();
@@ -55,13 +59,19 @@ pub(crate) fn assign(nodes: &mut [Node]) {
         let alone = |is_known: bool| (!is_known).then_some(node_number);
         let is_zone_known = zone.is_some() || rack.is_some(); // a rack without a zone is a zone of its own
         let of_rack = rack.clone().filter(|_| zone.is_none());
+        let switch = label(&SWITCH_LABELS);
+        let is_rack_known = rack.is_some();
+        let zone_number = number_of(zones.insert_full((cluster, zone.clone(), of_rack, alone(is_zone_known))).0);
+        let rack = number_of(racks.insert_full((cluster, zone, rack, alone(is_rack_known))).0);
+        let of_rack = switch.is_none().then_some(rack);
         node.domains = Domains {
             cluster,
-            zone: number_of(zones.insert_full((cluster, zone.clone(), of_rack, alone(is_zone_known))).0),
-            rack: number_of(racks.insert_full((cluster, zone, rack.clone(), alone(rack.is_some()))).0),
+            zone: zone_number,
+            rack,
+            switch: number_of(switches.insert_full((cluster, switch, of_rack)).0),
             node: node_number,
             power: power.map(|power| number_of(powers.insert_full((cluster, power)).0)),
-            is_rack_known: rack.is_some(),
+            is_rack_known,
         };
     }
 }

@@ -6,13 +6,13 @@ use crate::decision::{Decision, Penalty, Reason, Term};
 use crate::error::Result;
 use crate::filter;
 use crate::fleet::Fleet;
-use crate::gang;
 use crate::low_score::sift;
 use crate::place::{Best, Question, largest_that_fits, place};
 use crate::reason::{Refusal, gather, refusals};
 use crate::request::{Choice, Request};
 use crate::score::{penalties, round};
 use crate::work;
+use crate::{gang, groups};
 
 /// How many nodes passed each stage; each stage is part of the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,8 +74,7 @@ pub fn explain(fleet: &Fleet, request: &Request, question: &Question) -> Result<
 
 fn report(fleet: &Fleet, request: &Request, index: usize, question: &Question) -> ChoiceReport {
     let choice = &largest_that_fits(fleet, request, index, question);
-    let (good, refusals) = considered(fleet, request, index, choice, question);
-    let candidates: Vec<Scored> = good.iter().map(|best| Scored::of(best, fleet, choice, question)).collect();
+    let (candidates, refusals) = scored(fleet, request, index, choice, question);
     let impossible = refusals.iter().filter(|refusal| refusal.is_permanent).count();
     let nodes = fleet.inventory().nodes.len();
     ChoiceReport {
@@ -86,7 +85,23 @@ fn report(fleet: &Fleet, request: &Request, index: usize, question: &Question) -
     }
 }
 
-/// Who can serve a choice now, best first, and why the others cannot. Of a step over several nodes, what each gives.
+/// Who can serve a choice now, best first, and why the others cannot.
+pub(crate) fn scored(
+    fleet: &Fleet,
+    request: &Request,
+    index: usize,
+    choice: &Choice,
+    question: &Question,
+) -> (Vec<Scored>, Vec<Refusal>) {
+    if choice.has_groups() {
+        let (good, refusals) = groups::considered(fleet, request, index, choice, question);
+        return (good.iter().map(|joint| groups::scored(joint, fleet, choice, question)).collect(), refusals);
+    }
+    let (good, refusals) = considered(fleet, request, index, choice, question);
+    (good.iter().map(|best| Scored::of(best, fleet, choice, question)).collect(), refusals)
+}
+
+/// The same before it is told, of a choice without groups. Of a step over several nodes, what each gives.
 pub(crate) fn considered(
     fleet: &Fleet,
     request: &Request,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::capacity::Capacity;
-use crate::decision::Placement;
+use crate::decision::{Grant, GroupGrant, Placement};
 use crate::digest::{Digest, Hasher};
 use crate::document::{FleetDocument, LimitDocument, MixEntry, NodeState};
 use crate::error::{Error, Result};
@@ -125,7 +125,11 @@ impl Fleet {
 
     /// Takes the capacity of a placement, of all its nodes or of none. Refused when a device it names changed since.
     pub fn commit(&mut self, placement: &Placement) -> Result<HoldId> {
-        let holds = placement.nodes.iter().map(|name| self.hold_on(placement, name)).collect::<Result<Vec<_>>>()?;
+        let holds: Vec<Hold> = if placement.groups.is_empty() {
+            placement.nodes.iter().map(|name| self.hold_on(placement, name)).collect::<Result<_>>()?
+        } else {
+            placement.groups.iter().map(|group| self.hold_of(placement, group)).collect::<Result<_>>()?
+        };
         let granted: usize = holds.iter().map(|hold| hold.devices.len()).sum();
         if holds.is_empty() || granted != placement.devices.len() {
             return Err(Error::StalePlacement {
@@ -137,21 +141,37 @@ impl Fleet {
 
     /// What a placement takes on one of its nodes.
     fn hold_on(&self, placement: &Placement, name: &str) -> Result<Hold> {
-        let stale = |what: &str| Error::StalePlacement { what: what.to_owned() };
-        let node = self.inventory.find_node(&placement.cluster, name).ok_or_else(|| stale(name))?;
-        let mut devices = Vec::new();
-        for device in placement.devices.iter().filter(|device| device.node == name) {
-            let what = || stale(&format!("device {} of {name}", device.id));
-            let at = self.inventory.find_device(node, device.id).ok_or_else(what)?;
-            if self.capacity.free_milli[at] != device.free_milli {
-                return Err(what());
-            }
-            devices.push(at);
-        }
+        let (node, devices) = self.free_still(placement, name, placement.devices.iter().filter(|d| d.node == name))?;
         let (share_milli, share_memory_mib) = (placement.share_milli(), placement.share_memory_mib);
         let (cpu_milli, memory_mib) = (placement.cpu_milli, placement.memory_mib);
         let team = placement.team.clone();
         Ok(Hold { node, devices, share_milli, share_memory_mib, cpu_milli, memory_mib, team })
+    }
+
+    /// What one group of a placement takes.
+    fn hold_of(&self, placement: &Placement, group: &GroupGrant) -> Result<Hold> {
+        let (node, devices) = self.free_still(placement, &group.node, group.devices.iter())?;
+        let share_milli = group.devices.first().map_or(0, |grant| grant.share_milli);
+        let (cpu_milli, memory_mib, share_memory_mib) = (group.cpu_milli, group.memory_mib, group.share_memory_mib);
+        let team = placement.team.clone();
+        Ok(Hold { node, devices, share_milli, share_memory_mib, cpu_milli, memory_mib, team })
+    }
+
+    /// A node and granted devices of it, of which as much is free as when the decision was made.
+    fn free_still<'a>(
+        &self,
+        placement: &Placement,
+        name: &str,
+        granted: impl Iterator<Item = &'a Grant>,
+    ) -> Result<(NodeIdx, Vec<usize>)> {
+        let stale = |what: &str| Error::StalePlacement { what: what.to_owned() };
+        let node = self.inventory.find_node(&placement.cluster, name).ok_or_else(|| stale(name))?;
+        let find = |grant: &Grant| {
+            let at = self.inventory.find_device(node, grant.id);
+            at.filter(|&at| self.capacity.free_milli[at] == grant.free_milli)
+                .ok_or_else(|| stale(&format!("device {} of {name}", grant.id)))
+        };
+        Ok((node, granted.map(find).collect::<Result<_>>()?))
     }
 
     /// Takes the capacity of what [`crate::place::choose`] found in the present state.
@@ -199,7 +219,7 @@ impl Fleet {
         Ok(id)
     }
 
-    /// Takes holds on different nodes, all or none.
+    /// Takes holds, all or none.
     fn take(&mut self, id: HoldId, holds: Vec<Hold>) -> Result<()> {
         let start = self.capacity.checkpoint();
         for hold in &holds {

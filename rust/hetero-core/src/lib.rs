@@ -24,6 +24,7 @@ pub mod fleet;
 pub mod fragmentation;
 pub mod fragmentation_report;
 mod gang;
+mod groups;
 pub mod hold;
 pub mod inventory;
 mod islands;

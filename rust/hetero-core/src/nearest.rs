@@ -3,11 +3,11 @@
 use crate::decision::{Change, Nearest, Reason};
 use crate::filter;
 use crate::fleet::Fleet;
-use crate::gang;
 use crate::place::{Question, best_of_fleet};
 use crate::reason::refusal;
-use crate::request::{Choice, Place, Request};
+use crate::request::{Choice, Nearness, Place, Request};
 use crate::units::share_of;
+use crate::{gang, groups};
 
 /// A clause that a request can do without.
 struct Omission {
@@ -19,7 +19,7 @@ struct Omission {
 /// A person is told of so many nodes at most.
 const MOST_NODES_TRIED: u32 = 16;
 
-const OMISSIONS: [Omission; 15] = [
+const OMISSIONS: [Omission; 16] = [
     Omission { clause: "link", text: "drop the link word", apply: |choice| choice.link = None },
     Omission { clause: "precisions", text: "drop the precision", apply: |choice| choice.precisions.clear() },
     Omission { clause: "memory_kind", text: "drop the memory type", apply: |choice| choice.memory_kind = None },
@@ -56,6 +56,11 @@ const OMISSIONS: [Omission; 15] = [
     Omission { clause: "spread", text: "drop the spread", apply: |choice| choice.place.spread = None },
     Omission { clause: "numa", text: "drop numa=require", apply: |choice| choice.one_numa_node = false },
     Omission { clause: "near_nic", text: "drop nic: same-root", apply: |choice| choice.near_nic = false },
+    Omission {
+        clause: "nearness",
+        text: "let the groups lie on several nodes (nearness: rack)",
+        apply: |choice| choice.nearness = choice.has_groups().then_some(Nearness::Rack),
+    },
     Omission { clause: "min_score", text: "drop the least score", apply: |choice| choice.min_score = None },
 ];
 
@@ -128,6 +133,9 @@ fn changes(fleet: &Fleet, request: &Request, question: &Question, index: usize) 
 
 /// Whether a variation of a choice fits anywhere now, whatever it scores.
 pub(crate) fn fits(fleet: &Fleet, request: &Request, index: usize, choice: &Choice) -> bool {
+    if choice.has_groups() {
+        return groups::fits(fleet, request, index, choice);
+    }
     gang::fits(fleet, request, index, choice).unwrap_or_else(|| fits_on_one_node(fleet, request, index, choice))
 }
 
@@ -140,12 +148,18 @@ pub(crate) fn fits_on_one_node(fleet: &Fleet, request: &Request, index: usize, c
 
 /// Whether a variation of a choice has a candidate that scores as it asks.
 fn is_good(fleet: &Fleet, request: &Request, index: usize, choice: &Choice, question: &Question) -> bool {
+    if choice.has_groups() {
+        return groups::best(fleet, request, index, choice, question).is_some_and(|joint| joint.is_good(choice));
+    }
     let on_one_node = || best_of_fleet(fleet, request, index, choice, question).is_some_and(|b| b.is_good(choice));
     gang::is_good(fleet, request, index, choice, question).unwrap_or_else(on_one_node)
 }
 
 /// The fewest nodes, out of those that were not asked for, over which the devices split and fit.
 fn other_nodes(choice: &Choice, fits: impl Fn(&Choice) -> bool) -> Option<(u32, Choice)> {
+    if choice.has_groups() {
+        return None; // which lie on one node each
+    }
     let (least, most) = choice.nodes.unwrap_or((1, 1));
     let others = (1..=choice.count.min(MOST_NODES_TRIED)).filter(|nodes| !(least..=most).contains(nodes));
     let splits = others.filter(|&nodes| choice.part(nodes).is_some());

@@ -20,7 +20,7 @@ use crate::request::{Choice, Request};
 use crate::score::{Before, Candidate, Policy, Values, Weights, penalties, performance, round, values};
 use crate::sharing::Sharing;
 use crate::units::{NodeIdx, share_of};
-use crate::{gang, power, victims};
+use crate::{gang, groups, power, victims};
 
 /// How a request is to be judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,6 +104,16 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
     let mut reasons = Vec::new();
     for index in 0..request.choices.len() {
         let choice = &largest_that_fits(fleet, request, index, question);
+        if choice.has_groups() {
+            match groups::decide(fleet, request, index, choice, question) {
+                Ok(joint) => {
+                    let placement = groups::placement(&joint, fleet, request, question, index, choice, reasons);
+                    return Ok(Decision::Placement(Box::new(placement)));
+                }
+                Err(refusals) => reasons.extend(gather(fleet, index, choice, &refusals)),
+            }
+            continue;
+        }
         if choice.peers > 0 {
             match gang::decide(fleet, request, index, choice, question) {
                 Ok(found) => {
@@ -148,12 +158,12 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
 
 /// Where a request goes, without the words of a [`Decision`]: for callers that ask many times and show few answers.
 ///
-/// A choice that needs several nodes is passed over: what it takes is no [`Best`].
+/// A choice that needs several nodes or groups is passed over: what it takes is no [`Best`].
 pub fn choose<'a>(fleet: &Fleet, request: &'a Request, question: &Question) -> Option<(Cow<'a, Choice>, Best)> {
     (0..request.choices.len()).find_map(|index| {
         let choice = largest_that_fits(fleet, request, index, question);
-        let is_gang = choice.peers > 0;
-        let best = (!is_gang).then(|| best_of_fleet(fleet, request, index, &choice, question)).flatten();
+        let is_one = choice.peers == 0 && !choice.has_groups();
+        let best = is_one.then(|| best_of_fleet(fleet, request, index, &choice, question)).flatten();
         let best = best.filter(|best| best.is_good(&choice))?;
         Some((choice, best))
     })
@@ -328,6 +338,8 @@ pub(crate) fn placement(
         nodes: vec![node.name.clone()],
         devices: grants(fleet, choice, best),
         granted: granted(fleet, choice, best),
+        groups: Vec::new(),
+        notes: Vec::new(),
         precision: choice.precisions.first().map(|need| need.word.clone()),
         quantize: choice.quantize.clone(),
         cpu_milli: choice.cpu_milli,
@@ -362,7 +374,7 @@ pub(crate) fn grants(fleet: &Fleet, choice: &Choice, best: &Best) -> Vec<Grant> 
     grants
 }
 
-fn granted(fleet: &Fleet, choice: &Choice, best: &Best) -> Option<Granted> {
+pub(crate) fn granted(fleet: &Fleet, choice: &Choice, best: &Best) -> Option<Granted> {
     let inventory = fleet.inventory();
     let kind = &inventory.kinds[inventory.devices[*best.devices.first()?].kind.at()];
     Some(Granted {

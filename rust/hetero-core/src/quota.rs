@@ -91,6 +91,7 @@ impl Quotas {
             have: Some(left / u64::from(WHOLE_MILLI)),
             want: Some(u64::from(choice.total())),
             limit: u16::try_from(i).ok(),
+            group: None,
             is_passing: asked <= most,
         })
     }

@@ -8,9 +8,9 @@ use crate::codes::Code;
 use crate::decision::Reason;
 use crate::filter::{self, Misfit, View};
 use crate::fleet::Fleet;
-use crate::power;
 use crate::request::Choice;
 use crate::units::NodeIdx;
+use crate::{groups, power};
 
 /// A misfit on a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +112,7 @@ pub fn gather(fleet: &Fleet, index: usize, choice: &Choice, refusals: &[Refusal]
             have: misfit.have,
             want: misfit.want,
             unit: misfit.code.entry().unit.clone(),
+            group: misfit.group.and_then(|group| groups::label(choice, group)),
             limit: misfit.limit.map(|limit| fleet.quotas().words(limit)),
             is_permanent,
             advice: misfit.code.entry().advice.clone(),

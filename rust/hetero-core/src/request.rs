@@ -86,6 +86,18 @@ pub enum Spread {
     Power,
 }
 
+/// How far apart the groups of a step may lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Nearness {
+    /// All on one node.
+    Node,
+    /// Where no node has room for all, on nodes on one switch of the network.
+    Switch,
+    /// Where no such nodes have, on nodes of one rack.
+    Rack,
+}
+
 /// Where a step may run. Empty asks nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -241,6 +253,15 @@ pub struct Choice {
     /// Key under which its throughput was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
+    /// Further devices of other kinds that belong to the step: each asks for its own, this choice is the first of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Choice>,
+    /// How far apart the groups may lie; on one node where it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nearness: Option<Nearness>,
+    /// How many times as much nearness counts between devices of different groups as within one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub affinity_weight: Option<u32>,
 }
 
 impl Choice {
@@ -252,6 +273,11 @@ impl Choice {
     /// Whether the devices may lie on several nodes.
     pub fn may_be_gang(&self) -> bool {
         self.nodes.is_some_and(|(_, most)| most > 1)
+    }
+
+    /// Whether it asks for devices of several kinds together.
+    pub fn has_groups(&self) -> bool {
+        !self.groups.is_empty()
     }
 
     /// The part that each of so many nodes gives; `None` where the devices, or their tensor parallel groups, do not
@@ -364,9 +390,34 @@ pub(crate) fn check(choice: &Choice) -> Result<()> {
     if choice.units_milli.is_some() && (choice.count_ceiling.is_some() || choice.may_be_gang()) {
         return refuse("compute units stand instead of a count, and are of one node");
     }
+    if choice.has_groups() {
+        check_groups(choice)?;
+    }
     let rates = [choice.compute_floor_tflops, choice.compute_need_tflops];
     if rates.into_iter().flatten().any(|rate| !rate.is_finite() || rate < 0.0) {
         return refuse("the compute floor or need is negative or not a number");
+    }
+    Ok(())
+}
+
+/// A step of several groups has them on one node each, as many devices as it says.
+fn check_groups(choice: &Choice) -> Result<()> {
+    for asked in std::iter::once(choice).chain(&choice.groups) {
+        let refuse = |message: &str| Err(Error::InvalidRequest { message: format!("{}: {message}", asked.label) });
+        let is_open = asked.may_be_gang() || asked.count_ceiling.is_some() || asked.units_milli.is_some();
+        if is_open || asked.place.spread.is_some() {
+            return refuse("a group has one count on one node: no range, units, several nodes or spread");
+        }
+    }
+    for group in &choice.groups {
+        let refuse = |message: &str| Err(Error::InvalidRequest { message: format!("{}: {message}", group.label) });
+        if group.has_groups() {
+            return refuse("a group has no groups of its own");
+        }
+        if group.min_score.is_some() || group.performance_floor_milli.is_some() {
+            return refuse("a least score or speed is of the step, and stands beside its groups");
+        }
+        check(group)?;
     }
     Ok(())
 }

@@ -4,14 +4,13 @@ use crate::decision::Placement;
 use crate::error::{Error, Result};
 use crate::filter::{self, View};
 use crate::fleet::Fleet;
-use crate::gang;
 use crate::hold::{Hold, HoldId};
 use crate::place::{self, Best, Question, best_of_fleet, best_of_node, is_on_one_numa_node, largest_that_fits};
-use crate::power;
 use crate::reason::usable_kinds;
 use crate::request::{Choice, Request};
-use crate::score::{Before, Candidate, values};
+use crate::score::{Before, Candidate, Policy, values};
 use crate::units::NodeIdx;
+use crate::{gang, groups, power};
 
 /// Where one of a request's choices goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +18,7 @@ pub struct Spot {
     /// Place of the choice.
     pub choice_index: usize,
     /// The node and what it gives: positions in the device columns, sorted; none for a step that asks for CPU only. Several
-    /// for a step over several nodes.
+    /// for a step over several nodes, and one for each group of a step that has them.
     pub parts: Vec<(NodeIdx, Vec<usize>)>,
 }
 
@@ -29,7 +28,7 @@ impl Spot {
         Self { choice_index, parts: vec![(node, devices)] }
     }
 
-    /// Whether it is over several nodes.
+    /// Whether it has several parts, on several nodes or of several groups.
     pub fn is_gang(&self) -> bool {
         self.parts.len() > 1
     }
@@ -46,6 +45,15 @@ impl Spot {
         sized.part(nodes).unwrap_or(sized)
     }
 
+    /// What each part is asked for.
+    fn choices(&self, request: &Request) -> Vec<Choice> {
+        let choice = &request.choices[self.choice_index];
+        if choice.has_groups() {
+            return groups::members(choice, Policy::Aware); // policies ask no other amounts
+        }
+        vec![self.choice(request); self.parts.len()]
+    }
+
     fn of(choice_index: usize, best: Best) -> Self {
         Self::on(choice_index, best.node, best.devices)
     }
@@ -55,6 +63,12 @@ impl Spot {
 pub fn find(fleet: &Fleet, request: &Request, question: &Question) -> Option<Spot> {
     (0..request.choices.len()).find_map(|index| {
         let choice = largest_that_fits(fleet, request, index, question);
+        if choice.has_groups() {
+            let joint =
+                groups::best(fleet, request, index, &choice, question).filter(|joint| joint.is_good(&choice))?;
+            let parts = joint.parts.into_iter().map(|best| (best.node, best.devices)).collect();
+            return Some(Spot { choice_index: index, parts });
+        }
         if choice.peers > 0 {
             let gang =
                 gang::best(fleet, request, index, &choice, question).gang.filter(|gang| gang.is_good(&choice))?;
@@ -67,9 +81,9 @@ pub fn find(fleet: &Fleet, request: &Request, question: &Question) -> Option<Spo
 }
 
 /// The same where only some nodes may be taken: the first choice that fits on any of them, with the most devices of its
-/// range. A choice that may go over several nodes may take any.
+/// range. A choice that may go over several nodes, or has groups, may take any.
 pub fn find_on(fleet: &Fleet, request: &Request, question: &Question, nodes: &[NodeIdx]) -> Option<Spot> {
-    if request.choices.iter().any(Choice::may_be_gang) {
+    if request.choices.iter().any(|choice| choice.may_be_gang() || choice.has_groups()) {
         return find(fleet, request, question);
     }
     let on_one = |index: usize, choice: &Choice| {
@@ -162,19 +176,20 @@ impl Fleet {
     /// Takes what a request asks at a spot of [`find`] or [`find_on`], or that [`placement`] admits; refused where that is
     /// not free.
     pub fn take_spot(&mut self, request: &Request, spot: &Spot) -> Result<HoldId> {
-        let choice = spot.choice(request);
         let inventory = self.inventory();
-        let share = |&at: &usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(&choice);
-        let hold = |(node, devices): &(NodeIdx, Vec<usize>)| Hold {
+        let choices = spot.choices(request);
+        let hold = |((node, devices), choice): (&(NodeIdx, Vec<usize>), &Choice)| Hold {
             node: *node,
-            share_milli: devices.first().map_or(0, share),
+            share_milli: devices
+                .first()
+                .map_or(0, |&at| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice)),
             share_memory_mib: choice.share_memory_mib,
             devices: devices.clone(),
             cpu_milli: choice.cpu_milli,
             memory_mib: choice.host_memory_mib,
             team: request.team.clone(),
         };
-        let holds = spot.parts.iter().map(hold).collect();
+        let holds = spot.parts.iter().zip(&choices).map(hold).collect();
         self.take_next(holds)
     }
 

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::decision::{
-    CountedFrom, Decision, Grant, NoFit, Penalty, Placement, Reason, Term, Verdict, Victim, Victims,
+    CountedFrom, Decision, Grant, Granted, GroupGrant, NoFit, Penalty, Placement, Reason, Term, Verdict, Victim,
+    Victims,
 };
 
 /// Names of nodes shown before the rest is only counted.
@@ -30,6 +31,9 @@ fn placed(placement: &Placement) -> String {
         let _ =
             writeln!(text, "  shared ({}{burst}), isolation {}: {}", sharing.word(), sharing.isolation, sharing.means);
     }
+    for note in &placement.notes {
+        let _ = writeln!(text, "  {}: {}", note.code, note.text);
+    }
     for term in &placement.terms {
         let _ = writeln!(text, "{}", term_line(term));
     }
@@ -47,24 +51,51 @@ fn placed(placement: &Placement) -> String {
 }
 
 fn granted_words(placement: &Placement) -> String {
+    if !placement.groups.is_empty() {
+        let lines = placement.groups.iter().map(|group| format!("\n    {}", group_words(group)));
+        return format!("{} groups{}", placement.groups.len(), lines.collect::<String>());
+    }
     let node = placement.nodes.join(", ");
     let Some(granted) = &placement.granted else {
-        let cores = placement.cpu_milli / 1000; // a request counts whole cores
-        return format!("{cores} core{} of {node}", if cores == 1 { "" } else { "s" });
+        return core_words(placement.cpu_milli, &node);
     };
-    let name = granted.sku.as_deref().or(granted.model.as_deref()).unwrap_or("unknown device");
-    let ids = |grants: &[Grant]| grants.iter().map(|grant| grant.id.to_string()).collect::<Vec<_>>().join(",");
-    let share = placement.share_milli();
-    let amount = if share < 1000 { format!("{share}/1000 of 1") } else { placement.devices.len().to_string() };
     if placement.nodes.len() < 2 {
-        return format!("{amount} x {name} on {node}, devices {}", ids(&placement.devices));
+        return device_words(granted, &placement.devices, &node);
     }
+    let amount = placement.devices.len();
+    let name = name_of(granted);
     let of_node = |node: &String| {
         let grants: Vec<Grant> = placement.devices.iter().filter(|grant| grant.node == *node).cloned().collect();
         format!("\n    {node}, devices {}", ids(&grants))
     };
     let parts: String = placement.nodes.iter().map(of_node).collect();
     format!("{amount} x {name} on {} nodes{parts}", placement.nodes.len())
+}
+
+fn group_words(group: &GroupGrant) -> String {
+    match &group.granted {
+        Some(granted) => device_words(granted, &group.devices, &group.node),
+        None => core_words(group.cpu_milli, &group.node),
+    }
+}
+
+fn device_words(granted: &Granted, devices: &[Grant], node: &str) -> String {
+    let share = devices.first().map_or(0, |grant| grant.share_milli);
+    let amount = if share < 1000 { format!("{share}/1000 of 1") } else { devices.len().to_string() };
+    format!("{amount} x {} on {node}, devices {}", name_of(granted), ids(devices))
+}
+
+fn core_words(cpu_milli: u64, node: &str) -> String {
+    let cores = cpu_milli / 1000; // a request counts whole cores
+    format!("{cores} core{} of {node}", if cores == 1 { "" } else { "s" })
+}
+
+fn name_of(granted: &Granted) -> &str {
+    granted.sku.as_deref().or(granted.model.as_deref()).unwrap_or("unknown device")
+}
+
+fn ids(grants: &[Grant]) -> String {
+    grants.iter().map(|grant| grant.id.to_string()).collect::<Vec<_>>().join(",")
 }
 
 /// One term as `value x weight = points`.
@@ -146,7 +177,9 @@ pub fn reason_lines(reasons: &[Reason]) -> String {
         let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         let code = reason.code.name();
         let limit = reason.limit.as_ref().map_or(String::new(), |limit| format!(", limit is {limit}"));
-        let _ = writeln!(text, "  {}: {code}{numbers} on {}{more}{limit}", reason.choice, shown.join(", "));
+        let group = reason.group.as_ref().map_or(String::new(), |group| format!(" for {group}"));
+        let nodes = shown.join(", ");
+        let _ = writeln!(text, "  {}: {code}{numbers}{group} on {nodes}{more}{limit}", reason.choice);
         if !advised.contains(&reason.code) {
             advised.push(reason.code);
             let _ = writeln!(text, "      {}", reason.advice);

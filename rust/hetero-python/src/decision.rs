@@ -30,6 +30,52 @@ pub(crate) struct Grant {
     share_milli: u16,
 }
 
+/// What one group of a step gets.
+#[pyclass(frozen, get_all, module = "hetero_ops._core")]
+pub(crate) struct GroupGrant {
+    /// What the group asks for, as `Ascend-910B`.
+    choice: String,
+    /// Node.
+    node: String,
+    /// Its devices; none for a group of CPU cores.
+    devices: Vec<Py<Grant>>,
+    /// Vendor of the devices; None for CPU cores, or unknown.
+    vendor: Option<String>,
+    /// Broad kind of the devices, as `gpu`; None for CPU cores, or unknown.
+    accelerator_class: Option<&'static str>,
+    /// Catalog key of the devices; None for CPU cores, or outside the catalog.
+    sku: Option<String>,
+    /// Model of the devices; None for CPU cores, or unknown.
+    model: Option<String>,
+    /// Memory granted on each device, MiB; None for CPU cores, or unknown.
+    memory_mib: Option<u64>,
+    /// CPU granted, thousandths of a core.
+    cpu_milli: u64,
+}
+
+impl From<&hetero_core::decision::Grant> for Grant {
+    fn from(grant: &hetero_core::decision::Grant) -> Self {
+        Self { node: grant.node.clone(), id: grant.id, uuid: grant.uuid.clone(), share_milli: grant.share_milli }
+    }
+}
+
+impl GroupGrant {
+    fn of(py: Python<'_>, group: &hetero_core::decision::GroupGrant) -> PyResult<Self> {
+        let granted = group.granted.as_ref();
+        Ok(Self {
+            choice: group.choice.clone(),
+            node: group.node.clone(),
+            devices: group.devices.iter().map(|grant| Py::new(py, Grant::from(grant))).collect::<PyResult<_>>()?,
+            vendor: granted.and_then(|granted| granted.vendor.clone()),
+            accelerator_class: granted.and_then(|granted| granted.class).map(hetero_core::profile::Class::word),
+            sku: granted.and_then(|granted| granted.sku.clone()),
+            model: granted.and_then(|granted| granted.model.clone()),
+            memory_mib: granted.and_then(|granted| granted.memory_mib),
+            cpu_milli: group.cpu_milli,
+        })
+    }
+}
+
 /// The Python object for a decision of the core.
 pub(crate) fn to_python(py: Python<'_>, decision: Core) -> PyResult<Py<PyAny>> {
     let is_placement = matches!(decision, Core::Placement(_));
@@ -89,13 +135,7 @@ impl Decision {
             Core::Placement(placement) => placement.devices.as_slice(),
             Core::NoFit(_) => &[],
         };
-        let grant = |grant: &hetero_core::decision::Grant| Grant {
-            node: grant.node.clone(),
-            id: grant.id,
-            uuid: grant.uuid.clone(),
-            share_milli: grant.share_milli,
-        };
-        granted.iter().map(grant).collect()
+        granted.iter().map(Grant::from).collect()
     }
 
     /// Digest of the question: the same question has the same id.
@@ -211,6 +251,18 @@ impl Placement {
     #[getter]
     fn memory_mib(slf: &Bound<'_, Self>) -> Option<u64> {
         Self::core(slf).granted.as_ref()?.memory_mib
+    }
+
+    /// What each group gets, of a step that asks for devices of several kinds; none otherwise.
+    #[getter]
+    fn groups(slf: &Bound<'_, Self>) -> PyResult<Vec<GroupGrant>> {
+        Self::core(slf).groups.iter().map(|group| GroupGrant::of(slf.py(), group)).collect()
+    }
+
+    /// Warnings as pairs of code and text: what may be wanted otherwise, as that groups lie on several nodes.
+    #[getter]
+    fn notes(slf: &Bound<'_, Self>) -> Vec<(String, String)> {
+        Self::core(slf).notes.iter().map(|note| (note.code.clone(), note.text.clone())).collect()
     }
 
     /// Precision that the step is to be quantized to; None where it is not.

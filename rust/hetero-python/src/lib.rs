@@ -18,7 +18,7 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::decision::{Decision, Grant, NoFit, Placement};
+    use crate::decision::{Decision, Grant, GroupGrant, NoFit, Placement};
     #[pymodule_export]
     use crate::fleet::Fleet;
     #[pymodule_export]

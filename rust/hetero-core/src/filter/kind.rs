@@ -176,12 +176,15 @@ fn rate_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
     have.is_none_or(|mbps| mbps < floor).then(|| Misfit::numbers(Code::BandwidthTooLow, have, floor))
 }
 
-/// Board power of all chosen devices, which lie on one node; of a partition, its part of it.
+/// Board power of all chosen devices, which lie on one node; of a partition, its part of it. `None` is unknown.
+pub(crate) fn board_power_mw(kind: &Kind, choice: &Choice) -> Option<u64> {
+    let board = kind.profile.as_ref().and_then(|profile| profile.tdp_mw)?;
+    let devices = u64::from(choice.count) * kind.part_milli();
+    Some(board.saturating_mul(devices).div_ceil(u64::from(WHOLE_MILLI)))
+}
+
 fn power_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
     let ceiling = choice.power_ceiling_mw?;
-    let board = kind.profile.as_ref().and_then(|profile| profile.tdp_mw);
-    let part =
-        |mw: u64| mw.saturating_mul(u64::from(choice.count) * kind.part_milli()).div_ceil(u64::from(WHOLE_MILLI));
-    let draw = board.map(part);
+    let draw = board_power_mw(kind, choice);
     draw.is_none_or(|mw| mw > ceiling).then(|| Misfit::numbers(Code::PowerBudget, draw, ceiling))
 }

@@ -16,6 +16,7 @@ use crate::kind::Kind;
 use crate::request::Choice;
 use crate::units::WHOLE_MILLI;
 
+pub(crate) use kind::board_power_mw;
 pub use kind::{kind_misfit, kinds};
 pub use place::elsewhere;
 pub use request::kinds_of;
@@ -31,13 +32,15 @@ pub struct Misfit {
     pub want: Option<u64>,
     /// The limit that was met, by its place in the document.
     pub limit: Option<u16>,
+    /// The group of the choice that it is about; `None` is the choice itself, or all.
+    pub group: Option<u16>,
     /// Whether it is about what is in use, though it is asked of a kind: it passes when steps end.
     pub is_passing: bool,
 }
 
 impl Misfit {
     pub(crate) fn of(code: Code) -> Self {
-        Self { code, have: None, want: None, limit: None, is_passing: false }
+        Self { code, have: None, want: None, limit: None, group: None, is_passing: false }
     }
 
     fn numbers(code: Code, have: Option<u64>, want: u64) -> Self {
@@ -80,10 +83,7 @@ pub fn on_node<'a>(
 
 fn misfit_on_node(kind: &Kind, node: &Node, choice: &Choice) -> Option<Misfit> {
     if let Some(ceiling) = choice.cost_ceiling_milli {
-        let price = kind.sku.as_ref().and_then(|sku| node.site.prices_milli.get(sku));
-        let whole = u64::from(WHOLE_MILLI);
-        let devices = u64::from(choice.total()) * u64::from(kind.share_for(choice)) * kind.part_milli();
-        let cost = price.map(|milli| milli.saturating_mul(devices).div_ceil(whole * whole));
+        let cost = cost_milli(kind, node, choice);
         if cost.is_none_or(|cost| cost > ceiling) {
             return Some(Misfit::numbers(Code::CostCeiling, cost, ceiling));
         }
@@ -99,6 +99,14 @@ fn misfit_on_node(kind: &Kind, node: &Node, choice: &Choice) -> Option<Misfit> {
     }
     let is_tolerated = node.taints.iter().all(|taint| kind.resource_keys.contains(&taint.key));
     (!is_tolerated).then(|| Misfit::of(Code::Taint))
+}
+
+/// Price of what a choice takes of a kind on a node, thousandths per hour; `None` is unknown.
+pub(crate) fn cost_milli(kind: &Kind, node: &Node, choice: &Choice) -> Option<u64> {
+    let price = kind.sku.as_ref().and_then(|sku| node.site.prices_milli.get(sku))?;
+    let whole = u64::from(WHOLE_MILLI);
+    let devices = u64::from(choice.total()) * u64::from(kind.share_for(choice)) * kind.part_milli();
+    Some(price.saturating_mul(devices).div_ceil(whole * whole))
 }
 
 /// The verdict on the kinds as it would be if no step ran.

@@ -29,6 +29,19 @@ impl Fleet {
         }
     }
 
+    /// Asks as if a hold were taken; afterwards all is as it was. `None` where there is less.
+    pub(crate) fn with_taken<T>(&mut self, hold: &Hold, ask: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        let start = self.capacity.checkpoint();
+        self.capacity.take(hold).ok()?;
+        self.quotas.take(hold, &self.inventory);
+        self.draws.update(&self.inventory, &self.capacity.free_milli, &self.readings, hold.node);
+        let answer = ask(self);
+        self.capacity.rollback(start);
+        self.quotas.give(hold, &self.inventory);
+        self.draws.update(&self.inventory, &self.capacity.free_milli, &self.readings, hold.node);
+        Some(answer)
+    }
+
     /// Asks as if holds on a node were given back; afterwards all is as it was.
     pub(crate) fn with_given<T>(&mut self, node: NodeIdx, holds: &[Hold], ask: impl FnOnce(&Self) -> T) -> T {
         let start = self.capacity.checkpoint();

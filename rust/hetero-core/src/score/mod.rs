@@ -21,6 +21,7 @@ use crate::worth::Worth;
 pub(crate) use fragmentation::Before;
 pub use policy::Policy;
 use power::Headroom;
+pub(crate) use power::PENALTY_NAME as POWER_HEADROOM;
 
 /// How much each term counts. Only the proportions matter: the weights that apply are scaled to add up to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

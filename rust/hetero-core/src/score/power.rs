@@ -5,6 +5,8 @@ use crate::fleet::Fleet;
 use crate::power::{added_mw, budgets, read_of_used};
 use crate::score::{Candidate, Policy};
 
+/// What the penalty is called.
+pub(crate) const PENALTY_NAME: &str = "power_headroom";
 /// Points that missing headroom costs in the policy `classic`, beside those of the term.
 const PENALTY: f64 = 20.0;
 /// Part of a budget that may be drawn without a loss of value: electrical codes allow 80 % of a circuit's rating for a
@@ -68,7 +70,7 @@ impl Headroom {
 
     /// The penalty as a line, where there is one.
     pub(crate) fn penalty_line(self, fleet: &Fleet, candidate: Candidate<'_>, policy: Policy) -> Option<Penalty> {
-        let line = || Penalty { name: "power_headroom".to_owned(), points: -PENALTY, why: self.why(fleet, candidate) };
+        let line = || Penalty { name: PENALTY_NAME.to_owned(), points: -PENALTY, why: self.why(fleet, candidate) };
         (self.penalty(policy) > 0.0).then(line)
     }
 

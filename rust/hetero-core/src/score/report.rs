@@ -9,7 +9,8 @@ use crate::codes::Code;
 use crate::decision::{Reason, Term};
 use crate::explain::{Scored, considered};
 use crate::fleet::Fleet;
-use crate::place::{Best, Question, largest_that_fits};
+use crate::groups;
+use crate::place::{Question, largest_that_fits};
 use crate::reason::gather;
 use crate::request::{Choice, Request};
 
@@ -64,29 +65,55 @@ pub struct ScoreReport {
 pub fn report(fleet: &Fleet, request: &Request, question: &Question) -> ScoreReport {
     let choices: Vec<Cow<'_, Choice>> =
         (0..request.choices.len()).map(|index| largest_that_fits(fleet, request, index, question)).collect();
-    let mut ranked: Vec<(usize, Best)> = Vec::new();
+    let mut ranked: Vec<(Rank, CandidateScore)> = Vec::new();
     let (mut reasons, mut kinds) = (Vec::new(), Vec::new());
     for (index, choice) in choices.iter().enumerate() {
-        let (good, refusals) = considered(fleet, request, index, choice, question);
-        ranked.extend(good.into_iter().map(|best| (index, best)));
+        let of_choice = |scored: Scored, first: Option<usize>| CandidateScore {
+            choice: choice.label.clone(),
+            choice_index: index,
+            scored,
+            affinity: first.map(|at| affinity_of(fleet, at, index, choice, question)),
+        };
+        let refusals = if choice.has_groups() {
+            let (good, refusals) = groups::considered(fleet, request, index, choice, question);
+            ranked.extend(good.iter().map(|joint| {
+                let scored = groups::scored(joint, fleet, choice, question);
+                let first = joint.parts[0].devices.first().copied();
+                (Rank { total: joint.total, idle_milli: joint.idle_milli }, of_choice(scored, first))
+            }));
+            refusals
+        } else {
+            let (good, refusals) = considered(fleet, request, index, choice, question);
+            ranked.extend(good.iter().map(|best| {
+                let scored = Scored::of(best, fleet, choice, question);
+                let rank = Rank { total: best.total, idle_milli: best.idle_milli };
+                (rank, of_choice(scored, best.devices.first().copied()))
+            }));
+            refusals
+        };
         reasons.extend(gather(fleet, index, choice, &refusals));
         kinds.extend(kinds_of(fleet, index, choice, question));
     }
-    ranked.sort_by(|(_, a), (_, b)| a.order(b)); // stable: ties keep the order of choices and nodes
-    let candidates =
-        ranked.iter().map(|(index, best)| candidate(fleet, &choices[*index], *index, best, question)).collect();
+    ranked.sort_by(|(a, _), (b, _)| a.order(b)); // stable: ties keep the order of choices and nodes
+    let candidates = ranked.into_iter().map(|(_, candidate)| candidate).collect();
     ScoreReport { candidates, refusals: reasons, kinds }
 }
 
-fn candidate(fleet: &Fleet, choice: &Choice, index: usize, best: &Best, question: &Question) -> CandidateScore {
-    let inventory = fleet.inventory();
-    let kind = best.devices.first().map(|&at| &inventory.kinds[inventory.devices[at].kind.at()]);
-    CandidateScore {
-        choice: choice.label.clone(),
-        choice_index: index,
-        scored: Scored::of(best, fleet, choice, question),
-        affinity: kind.map(|kind| affinity::of_choice(kind, index, choice, question.policy).value),
+/// What candidates are compared by: higher score, then less left idle.
+struct Rank {
+    total: f64,
+    idle_milli: u64,
+}
+
+impl Rank {
+    fn order(&self, other: &Self) -> std::cmp::Ordering {
+        other.total.total_cmp(&self.total).then(self.idle_milli.cmp(&other.idle_milli))
     }
+}
+
+fn affinity_of(fleet: &Fleet, at: usize, index: usize, choice: &Choice, question: &Question) -> f64 {
+    let inventory = fleet.inventory();
+    affinity::of_choice(&inventory.kinds[inventory.devices[at].kind.at()], index, choice, question.policy).value
 }
 
 fn kinds_of(fleet: &Fleet, index: usize, choice: &Choice, question: &Question) -> Vec<KindAffinity> {

@@ -1,8 +1,8 @@
 //! What would have to end so that a step of higher priority gets room: the least device-seconds that are lost.
 //!
 //! Nothing is preempted here: a step that has no place is told what its place would cost others. Quotas, and where the
-//! steps of its team run, count as they are; of a range of counts the least is asked; of steps over several nodes, and of
-//! choices with a least score, nothing is said.
+//! steps of its team run, count as they are; of a range of counts the least is asked; of steps over several nodes or of
+//! several groups, and of choices with a least score, nothing is said.
 
 mod age;
 mod bound;
@@ -105,7 +105,7 @@ pub(crate) fn digested(fleet: &Fleet, request: &Request, hasher: Hasher) -> Hash
 fn asked(fleet: &Fleet, request: &Request, index: usize, question: &Question) -> Vec<Choice> {
     let choice = question.policy.judged(&request.choices[index]);
     let is_for_one = choice.nodes.is_none_or(|(least, _)| least == 1);
-    if choice.min_score.is_some() || !is_for_one {
+    if choice.min_score.is_some() || !is_for_one || choice.has_groups() {
         return Vec::new();
     }
     let choice = apart(fleet, request, &choice);

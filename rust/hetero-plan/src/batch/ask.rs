@@ -154,11 +154,15 @@ impl Batch {
     }
 }
 
-/// What a request counts: thousandths of a device; a core of a step that asks for no device counts as one of them.
+/// What a request counts, all its groups together: thousandths of a device; a core of a step that asks for no device counts as one of them.
 ///
 /// It is what the first choice takes at least, on the kind of which it takes least: a plan does not gain by being wasteful.
 pub(crate) fn value(fleet: &Fleet, request: &Request) -> u64 {
-    let choice: &Choice = &request.choices[0];
+    let choice = &request.choices[0];
+    std::iter::once(choice).chain(&choice.groups).map(|choice| value_of(fleet, choice)).sum()
+}
+
+fn value_of(fleet: &Fleet, choice: &Choice) -> u64 {
     if choice.is_cpu_only() {
         return choice.cpu_milli.div_ceil(1000).max(1);
     }

@@ -69,10 +69,11 @@ fn offers(fleet: &Fleet, request: &Request, left: &mut usize) -> Result<Vec<Offe
     let is_tied = request.team.as_ref().is_some_and(is_limited)
         || request.choices.iter().any(|choice| {
             let is_score = choice.min_score.is_some() || choice.count_ceiling.is_some();
-            choice.may_be_gang() || choice.place.spread.is_some() || is_score
+            choice.may_be_gang() || choice.has_groups() || choice.place.spread.is_some() || is_score
         });
     if is_tied {
-        let rules = "several nodes, spread, limits of a team, a least score and ranges of counts are left to `search`";
+        let rules =
+            "several nodes, groups, spread, limits of a team, a least score and ranges of counts are left to `search`";
         return Err(refuse(&format!("{}: exact plans know no such rule: {rules}", request.requirement)));
     }
     let (inventory, question) = (fleet.inventory(), Question::default());

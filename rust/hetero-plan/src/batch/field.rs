@@ -48,6 +48,7 @@ pub(crate) fn is_simple(fleet: &Fleet, request: &Request) -> bool {
     let is_limited = |team: &String| fleet.quotas().limits().iter().any(|limit| limit.team == *team);
     let is_linked = choice.count > 1 && choice.link.is_some();
     let is_plain = !choice.may_be_gang()
+        && !choice.has_groups()
         && choice.place.spread.is_none()
         && choice.share_memory_mib.is_none()
         && choice.units_milli.is_none()

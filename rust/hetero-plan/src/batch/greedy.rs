@@ -1,5 +1,6 @@
 //! One step after the other, by the rules of a single placement.
 
+use hetero_core::request::Choice;
 use hetero_core::spot::{Spot, find};
 use hetero_core::{Fleet, Question, Result};
 
@@ -17,7 +18,8 @@ pub(crate) fn greedy(
     control: &Control<'_>,
 ) -> Result<()> {
     let mut order: Vec<usize> = (0..batch.tasks.len()).filter(|&task| spots[task].is_none()).collect();
-    let is_one = |request: usize| batch.requests[request].choices[0].count < 2;
+    let devices = |choice: &Choice| choice.count + choice.groups.iter().map(|group| group.count).sum::<u32>();
+    let is_one = |request: usize| devices(&batch.requests[request].choices[0]) < 2;
     order.sort_by_key(|&task| {
         let request = batch.tasks[task].request;
         (levels[task], is_one(request), std::cmp::Reverse(values[request]), task)
