@@ -17,6 +17,7 @@ from hetero_ops.gap.words import (
     AskedClass,
     AskedSupport,
     BatchWord,
+    BoundWord,
     Isolation,
     LinkWord,
     MemoryKind,
@@ -142,6 +143,7 @@ class Choice(Frozen):
     is_confidential: Flag = Field(default=False, description="Needs a documented trusted execution mode.")
     share_mode: ShareMode | None = None
     isolation: Isolation | None = None
+    bound: BoundWord | None = Field(default=None, description="What slows a share of a device down.")
     numa: NumaWord | None = None
     near_nic: Flag = Field(default=False, description="A network card on the same PCIe root.")
     nodes: tuple[Count, Count] | None = Field(default=None, description="Least and most nodes; one when not said.")

@@ -232,6 +232,7 @@ def _share(value: object) -> Fields:
             "fraction": _count,
             "memory": _memory,
             "isolation": _field("isolation"),
+            "bound": _word("bound"),
         }
         if "fraction" not in value:  # then the fraction follows from the memory, device by device
             parts["memory"] = lambda size: {"share_memory_mib": _word("")(size)["memory_floor_mib"]}

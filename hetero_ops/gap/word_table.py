@@ -10,6 +10,7 @@ from typing import Any, Literal
 from hetero_ops.gap import value
 from hetero_ops.gap.words import (
     BATCH_WORDS,
+    BOUND_WORDS,
     LINKS,
     MEMORY_KINDS,
     NUMA_WORDS,
@@ -107,6 +108,10 @@ WORDS: tuple[Word, ...] = (
     Word(
         "share", "=", "share_mode", "sharing mode", value.one_of(SHARE_MODES), str,
         "share=mps", "how a share of a device may be cut out of it",
+    ),
+    Word(
+        "bound", "=", "bound", "bound", value.one_of(BOUND_WORDS), str,
+        "bound=memory", "what slows a share down, compute or memory: of equal devices, one with less of its own kind",
     ),
     Word(
         "numa", "=", "numa", "NUMA word", value.one_of(NUMA_WORDS), str,

@@ -38,6 +38,9 @@ MemoryKind = Literal["hbm", "gddr", "lpddr", "ddr"]
 ShareMode = Literal["exclusive", "mig", "mps", "time-slice", "any"]
 """How a device may be shared; `mig` stands for hardware partitions of every vendor."""
 
+BoundWord = Literal["compute", "memory"]
+"""What the speed of a step that shares a device hangs on: its rate, or its memory bandwidth."""
+
 Isolation = Literal["hard", "soft"]
 """Whether memory and faults of neighbours are fenced by hardware, as partitions are, or not."""
 
@@ -62,6 +65,7 @@ LINKS: tuple[LinkWord, ...] = get_args(LinkWord)
 RDMA_WORDS: tuple[RdmaWord, ...] = get_args(RdmaWord)
 MEMORY_KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
 SHARE_MODES: tuple[ShareMode, ...] = get_args(ShareMode)
+BOUND_WORDS: tuple[BoundWord, ...] = get_args(BoundWord)
 NUMA_WORDS: tuple[NumaWord, ...] = get_args(NumaWord)
 STEP_KINDS: tuple[StepKind, ...] = get_args(StepKind)
 BITS: dict[PrecisionWord, int] = {
