@@ -23,6 +23,7 @@ from hetero_ops.gap.words import (
     MemoryKind,
     NameMatch,
     Nearness,
+    NicWord,
     NumaWord,
     PrecisionWord,
     RdmaWord,
@@ -145,7 +146,7 @@ class Choice(Frozen):
     isolation: Isolation | None = None
     bound: BoundWord | None = Field(default=None, description="What slows a share of a device down.")
     numa: NumaWord | None = None
-    near_nic: Flag = Field(default=False, description="A network card on the same PCIe root.")
+    nic: NicWord | None = Field(default=None, description="Network cards on the PCIe roots of the devices.")
     nodes: tuple[Count, Count] | None = Field(default=None, description="Least and most nodes; one when not said.")
     spread: Spread | None = Field(default=None, description="Keep apart from the team's other steps.")
     parallel: Parallel | None = None

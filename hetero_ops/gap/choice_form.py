@@ -241,10 +241,10 @@ def _share(value: object) -> Fields:
 
 
 def _topology(value: object) -> Fields:
-    nic = {"same-root": True, "any": False}
+    nic = {"same-root": "same-root", "prefer": "prefer", "any": None}
     parts = {
         "numa": _word("numa"),
-        "nic": lambda item: {"near_nic": _chosen(item, nic)},
+        "nic": lambda item: {"nic": _chosen(item, nic)},
         "nodes": _word("nodes"),
         "spread": _field("spread"),
         "link": _link,
@@ -252,7 +252,7 @@ def _topology(value: object) -> Fields:
     return _parts(value, parts)
 
 
-def _chosen(value: object, meanings: Mapping[str, bool]) -> bool:
+def _chosen(value: object, meanings: Mapping[str, str | None]) -> str | None:
     if not isinstance(value, str) or value not in meanings:
         raise ValueError(f"{value!r} is none of {', '.join(meanings)}; write one of them")
     return meanings[value]

@@ -13,6 +13,7 @@ from hetero_ops.gap.words import (
     BOUND_WORDS,
     LINKS,
     MEMORY_KINDS,
+    NIC_WORDS,
     NUMA_WORDS,
     PRECISIONS,
     RDMA_WORDS,
@@ -116,6 +117,10 @@ WORDS: tuple[Word, ...] = (
     Word(
         "numa", "=", "numa", "NUMA word", value.one_of(NUMA_WORDS), str,
         "numa=require", "all devices on one NUMA node",
+    ),
+    Word(
+        "nic", "=", "nic", "NIC word", value.one_of(NIC_WORDS), str,
+        "nic=same-root", "each device with a network card on its PCIe root; prefer: those first, if equally good",
     ),
     Word(
         "nodes", "=", "nodes", "number of nodes", value.count_range, value.format_range,

@@ -184,6 +184,11 @@ def alike(choice: JSON, chosen: Iterable[Device]) -> int:
     return sum(milli for device in chosen for bound, milli in device.bound if bound == choice.get("bound"))
 
 
+def without_nic(choice: JSON, chosen: Iterable[Device]) -> int:
+    """Devices without a network card on their PCIe root, where a choice prefers them with one."""
+    return sum(not device.nic for device in chosen) if choice.get("prefers_nic") else 0
+
+
 def room(choice: JSON, device: Device) -> int:
     """What is free of a device as far as a choice can use it: nothing where memory is short for a share."""
     share, wanted, usable = booked(choice, device), choice.get("share_memory_mib"), device.usable_mib

@@ -243,7 +243,7 @@ _CLAUSES: dict[str, st.SearchStrategy[Any]] = {
     "memory_kind": st.sampled_from(["hbm", "gddr"]),
     "is_confidential": st.just(True),  # noqa: FBT003 - a value, not a switch
     "numa": st.sampled_from(["require", "require", "prefer"]),
-    "near_nic": st.just(True),  # noqa: FBT003 - a value, not a switch
+    "nic": st.sampled_from(["same-root", "same-root", "prefer"]),
     "toolkit": st.sampled_from(["cuda", "cuda", "rocm", "oneapi"]),
     "may_translate": st.just(True),  # noqa: FBT003
     "may_cap_power": st.just(True),  # noqa: FBT003 - a value, not a switch

@@ -2,7 +2,7 @@
 //!
 //! Devices of a node that share kind, island, NUMA node, switch and free share are interchangeable, so it is enough to
 //! choose how many of each such group to take; of a group the lowest ids go first. A share that says what it is bound by
-//! also tells devices apart by what others of its kind have of them.
+//! also tells devices apart by what others of its kind have of them, and a step that prefers network cards by these.
 
 use crate::capacity::Capacity;
 use crate::device::Device;
@@ -76,8 +76,9 @@ fn interchangeable(
     let near = |device: &Device| if choice.count > 1 { (device.switch, device.card) } else { (None, None) };
     let key = |at: usize| {
         let asked = capacity.asked(at);
-        let free = (capacity.free_milli[at], asked.mib, asked.milli, capacity.alike_milli(at, choice));
-        (devices[at].island, devices[at].numa, free, near(&devices[at]))
+        let free = (capacity.free_milli[at], asked.mib, asked.milli);
+        let tie = (capacity.alike_milli(at, choice), choice.prefers_nic && devices[at].is_near_nic);
+        (devices[at].island, devices[at].numa, (free, tie), near(&devices[at]))
     };
     let mut groups: Vec<Group> = Vec::new();
     for at in usable {

@@ -184,6 +184,9 @@ pub struct Choice {
     /// Whether each device must have a network card on its PCIe root.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub near_nic: bool,
+    /// Whether, of equal devices, those with a network card on their PCIe root are taken first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prefers_nic: bool,
     /// Most board power of the chosen devices.
     #[serde(default)]
     pub power_ceiling_mw: Option<u64>,

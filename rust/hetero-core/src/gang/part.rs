@@ -10,6 +10,7 @@ use crate::kind::Kind;
 use crate::place::{Best, Question, for_each_candidate};
 use crate::request::Choice;
 use crate::score::Values;
+use crate::tie::Tie;
 use crate::units::NodeIdx;
 
 /// Points are added up over the nodes of a gang as whole numbers of this, so that their order does not matter.
@@ -46,9 +47,9 @@ impl OfModel {
         Some(Part { best: part.best.on(node, fleet), ..*part })
     }
 
-    /// Points and idle share of a node's part.
-    pub(crate) fn points(&self, node: NodeIdx, fleet: &Fleet) -> Option<(i64, u64)> {
-        self.by_state.get(&fleet.states().index(node)).map(|part| (part.points, part.best.tie.idle_milli))
+    /// Points of a node's part, and what decides between it and others with as many.
+    pub(crate) fn points(&self, node: NodeIdx, fleet: &Fleet) -> Option<(i64, Tie)> {
+        self.by_state.get(&fleet.states().index(node)).map(|part| (part.points, part.best.tie))
     }
 }
 

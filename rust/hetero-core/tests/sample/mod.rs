@@ -110,6 +110,7 @@ pub(crate) fn any_request() -> impl Strategy<Value = Request> {
             };
             choice["near_nic"] = json!(near_nic);
             choice["bound"] = json!(bound);
+            choice["prefers_nic"] = json!(count % 2 == 0);
             if share == 1000 {
                 choice["nodes"] = json!(nodes);
             }
