@@ -17,6 +17,7 @@ use crate::hold::{Hold, HoldId};
 use crate::inventory::{Inventory, Node};
 use crate::measured::{Measured, MeasuredTable};
 use crate::mix::{Mix, MixDocument, default_mix};
+use crate::pairing::Neighbours;
 use crate::place::Best;
 use crate::power::Draws;
 use crate::profile::Profiles;
@@ -144,8 +145,8 @@ impl Fleet {
         let (node, devices) = self.free_still(placement, name, placement.devices.iter().filter(|d| d.node == name))?;
         let (share_milli, share_memory_mib) = (placement.share_milli(), placement.share_memory_mib);
         let (cpu_milli, memory_mib) = (placement.cpu_milli, placement.memory_mib);
-        let team = placement.team.clone();
-        Ok(Hold { node, devices, share_milli, share_memory_mib, cpu_milli, memory_mib, team })
+        let (bound, team) = (placement.bound, placement.team.clone());
+        Ok(Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team })
     }
 
     /// What one group of a placement takes.
@@ -153,8 +154,8 @@ impl Fleet {
         let (node, devices) = self.free_still(placement, &group.node, group.devices.iter())?;
         let share_milli = group.devices.first().map_or(0, |grant| grant.share_milli);
         let (cpu_milli, memory_mib, share_memory_mib) = (group.cpu_milli, group.memory_mib, group.share_memory_mib);
-        let team = placement.team.clone();
-        Ok(Hold { node, devices, share_milli, share_memory_mib, cpu_milli, memory_mib, team })
+        let (bound, team) = (group.bound, placement.team.clone());
+        Ok(Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team })
     }
 
     /// A node and granted devices of it, of which as much is free as when the decision was made.
@@ -179,8 +180,9 @@ impl Fleet {
         let share = |&at: &usize| self.inventory.kinds[self.inventory.devices[at].kind.at()].share_for(choice);
         let share_milli = best.devices.first().map_or(0, share);
         let (cpu_milli, memory_mib) = (choice.cpu_milli, choice.host_memory_mib);
-        let (node, devices, share_memory_mib) = (best.node, best.devices, choice.share_memory_mib);
-        self.take_hold(Hold { node, devices, share_milli, share_memory_mib, cpu_milli, memory_mib, team })
+        let (node, devices) = (best.node, best.devices);
+        let (share_memory_mib, bound) = (choice.share_memory_mib, choice.bound);
+        self.take_hold(Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team })
     }
 
     /// Takes capacity as stated, whatever a choice would make of it; refused when there is less.
@@ -305,6 +307,11 @@ impl Fleet {
             if asked.milli > 0 || is_full {
                 hasher = hasher.text("memory").number(offset as u64).number(u64::from(is_full));
                 hasher = hasher.number(asked.mib).number(u64::from(asked.milli));
+            }
+            let beside = self.capacity.neighbours(device);
+            if beside != Neighbours::default() {
+                hasher = hasher.text("bound").number(offset as u64);
+                hasher = hasher.number(u64::from(beside.compute_milli)).number(u64::from(beside.memory_milli));
             }
         }
         let read = node.devices.clone().enumerate().filter(|_| !self.readings.is_empty());

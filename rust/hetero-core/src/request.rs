@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::pairing::BoundBy;
 use crate::profile::Class;
 use crate::units::WHOLE_MILLI;
 
@@ -177,6 +178,9 @@ pub struct Choice {
     /// How the device may be shared.
     #[serde(default)]
     pub share_mode: Option<ShareMode>,
+    /// What a share is bound by: of equal devices it takes the one where it meets less of its own kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<BoundBy>,
     /// Least part of a device's memory that a partition must have, thousandths.
     #[serde(default)]
     pub partition_floor_milli: u16,
@@ -192,6 +196,9 @@ pub struct Choice {
     /// Whether each device must have a network card on its PCIe root.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub near_nic: bool,
+    /// Whether, of equal devices, those with a network card on their PCIe root are taken first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prefers_nic: bool,
     /// Most board power of the chosen devices.
     #[serde(default)]
     pub power_ceiling_mw: Option<u64>,
