@@ -11,7 +11,7 @@ from tests.reference import fragmentation
 from tests.reference.model import JSON
 from tests.reference.reader import read_fleet
 from tests.reference.strategies import FOREIGN_MODEL, fleets, is_foreign_model_in, requirements
-from tests.reference.victims import least_loss
+from tests.reference.victims import Asker, least_loss
 
 CATALOG = Catalog.builtin()
 MADE_AT = "2026-11-29T10:00:00Z"
@@ -69,7 +69,7 @@ def test_no_set_of_parties_loses_less(data: st.DataObject) -> None:
     choices = [compile_choice(choice, CATALOG, models) for choice in requirement.choices]
     mix = fragmentation.default_mix(read_fleet(document, CATALOG), _BLANK)
     victims = told.get("victims")
-    assert told_loss(victims) == least_loss(document, choices, priority, CATALOG, mix)
+    assert told_loss(victims) == least_loss(document, choices, Asker(priority), CATALOG, mix)
     if victims is not None:
         assert victims["is_least"]
         known = [one["lost_device_ms"] for one in victims["victims"]]

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from tests.reference.device_fit import computed_precision, misfit_of_device, part_of
+from tests.reference.device_fit import computed_precision, misfit_of_device, part_of, stated_floor_mib
 from tests.reference.model import JSON, Device, total
 
 _LEAST = Fraction(1, 10)
@@ -47,8 +47,9 @@ def _tflops(device: Device, choice: JSON) -> float | None:
 def _memory_ratio(device: Device, choice: JSON) -> Fraction | None:
     if choice.get("share_memory_mib") is not None:
         return Fraction(choice["share_memory_mib"], device.nominal_mib or 1)
-    if choice["memory_floor_mib"] is not None:
-        whole = -(-choice["memory_floor_mib"] * 1000 // choice["share_milli"])
+    stated = stated_floor_mib(choice)
+    if stated is not None:
+        whole = -(-stated * 1000 // choice["share_milli"])
         return Fraction(whole, device.nominal_mib or 1)
     if choice["usable_floor_mib"] is not None:
         return Fraction(choice["usable_floor_mib"], device.usable_mib or 1)

@@ -119,8 +119,7 @@ def _memory(device: Device, choice: JSON) -> Misfit | None:
     if ceiling is not None and (device.nominal_mib is None or device.nominal_mib > ceiling):
         return Misfit("MEMORY_TOO_LARGE", device.nominal_mib, ceiling)
     floors = []
-    job = choice.get("job_memory_mib")
-    stated = choice["memory_floor_mib"] if job is None else -(-job // total(choice))
+    stated = stated_floor_mib(choice)
     if stated is not None:
         floors.append(-(-stated * WHOLE // choice["share_milli"]))  # of the granted share
     if choice.get("share_memory_mib") is not None:
@@ -134,6 +133,12 @@ def _memory(device: Device, choice: JSON) -> Misfit | None:
     if usable is not None and (device.usable_mib is None or device.usable_mib < usable):
         return Misfit("MEMORY_TOO_SMALL", device.usable_mib, usable)
     return None
+
+
+def stated_floor_mib(choice: JSON) -> int | None:
+    """Memory that is asked of each device, or of its share; the memory of a whole job lies evenly over its devices."""
+    job, floor = choice.get("job_memory_mib"), choice["memory_floor_mib"]
+    return floor if job is None else -(-job // total(choice))
 
 
 def _features(device: Device, choice: JSON) -> Misfit | None:

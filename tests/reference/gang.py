@@ -10,7 +10,7 @@ from tests.reference import power
 from tests.reference.device_fit import Misfit
 from tests.reference.filtering import misfit_of_node
 from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, booked, total, without_nic
-from tests.reference.scoring import WEIGHTS, Question, pair, sets, terms, with_verdicts
+from tests.reference.scoring import Question, pair, sets, terms, with_verdicts
 from tests.reference.worth import Worth
 
 _RACK_PAIR, _ZONE_PAIR, _CLUSTER_PAIR = Fraction(25, 100), Fraction(15, 100), Fraction(5, 100)
@@ -55,7 +55,7 @@ def best_gang(fleet: Fleet, asked: JSON, question: Question) -> Gang | None:
     if not found:
         return None
     _, chosen = min(found, key=lambda ranked: ranked[0])
-    return Gang(tuple((part.node, part.devices) for part in chosen), _score(chosen))
+    return Gang(tuple((part.node, part.devices) for part in chosen), _score(chosen, question))
 
 
 def too_few(fleet: Fleet, asked: JSON, question: Question) -> Misfit:
@@ -107,11 +107,12 @@ def _of_model(fleet: Fleet, choice: JSON, model: object) -> JSON:
 
 
 def _part(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, question: Question) -> Part:
-    values, penalty = terms(node, chosen, choice, worth, question.policy)
+    values, penalty = terms(node, chosen, choice, worth, question)
     count, of_all, nodes = len(chosen), total(choice), choice["peers"] + 1
     inside = values.get("topology", Fraction(0)) * (count * (count - 1) // 2) / (of_all * (of_all - 1) // 2)
-    points = sum((values[term] * WEIGHTS[term] / nodes for term in values if term != "topology"), Fraction(0))
-    points = (points + inside * WEIGHTS["topology"]) * 100 / sum(WEIGHTS.values()) - Fraction(penalty, nodes)
+    weights = question.weights
+    points = sum((values[term] * weights[term] / nodes for term in values if term != "topology"), Fraction(0))
+    points = (points + inside * weights["topology"]) * 100 / sum(weights.values()) - Fraction(penalty, nodes)
     idle = sum(device.free for device in node.devices) - sum(booked(choice, d) for d in chosen)
     ids = tuple(sorted(device.id for device in chosen))
     order = without_nic(choice, chosen), idle
@@ -148,17 +149,21 @@ def _is_one_rack(a: Node, b: Node) -> bool:
     return a.domain("rack") is not None and a.domain("rack") == b.domain("rack")
 
 
-def _score(chosen: Sequence[Part]) -> Fraction:
+def _score(chosen: Sequence[Part], question: Question) -> Fraction:
     """Means over the nodes; topology over all pairs of devices."""
     values = {
         term: sum((part.values[term] for part in chosen), Fraction(0)) / len(chosen)
-        for term in WEIGHTS
+        for term in chosen[0].values
         if term != "topology"
     }
     devices = [(part.node, device) for part in chosen for device in part.devices]
-    near = [pair(a, b) if here is there else between(here, there) for (here, a), (there, b) in combinations(devices, 2)]
+    near = [
+        pair(a, b, question) if here is there else between(here, there)
+        for (here, a), (there, b) in combinations(devices, 2)
+    ]
     values["topology"] = sum(near, Fraction(0)) / len(near)
-    points = sum((values[term] * WEIGHTS[term] for term in values), Fraction(0)) * 100 / sum(WEIGHTS.values())
+    weights = question.weights
+    points = sum((values[term] * weights[term] for term in values), Fraction(0)) * 100 / sum(weights.values())
     penalty = sum((Fraction(part.penalty) for part in chosen), Fraction(0)) / len(chosen)
     return min(max(points - penalty, Fraction(0)), Fraction(WHOLE, 10))
 

@@ -10,7 +10,7 @@ from tests.reference.device_fit import CODES, Misfit, part_milli
 from tests.reference.filtering import misfit_of_node, misfit_of_place
 from tests.reference.gang import between
 from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, Reason, TeamUse, alike, booked, without_nic
-from tests.reference.scoring import WEIGHTS, Question, emptied, pair, sets, terms, with_verdicts
+from tests.reference.scoring import Question, emptied, pair, sets, terms, with_verdicts
 from tests.reference.worth import Worth
 
 _OF_ALL = {"groups": [], "min_score": 0, "cost_ceiling_milli": None, "power_ceiling_mw": None}
@@ -214,10 +214,10 @@ def _options(ask: Ask, member: JSON, node: Node) -> Iterator[Part]:
     if misfit_of_node(node, member) is not None:
         return
     for chosen in sets(node, member):
-        values, penalty = terms(node, chosen, member, ask.worth, ask.question.policy)
+        values, penalty = terms(node, chosen, member, ask.worth, ask.question)
         idle = sum(device.free for device in node.devices) - sum(booked(member, device) for device in chosen)
         order = alike(member, chosen), without_nic(member, chosen), idle
-        yield Part(_total(values, penalty), order, node, chosen, values, penalty)
+        yield Part(_total(ask, values, penalty), order, node, chosen, values, penalty)
 
 
 def _rank(misfit: Misfit) -> tuple[int, tuple[int, int]]:
@@ -297,10 +297,10 @@ def _joint(ask: Ask, parts: tuple[Part, ...]) -> Joint:
         "power": min(part.values["power"] for part in parts),
     }
     if devices > 1:
-        values["topology"] = _nearness(parts, ask.choice.get("affinity_weight") or 1)
+        values["topology"] = _nearness(ask, parts)
     left = {_name(part.node): part.order[2] for part in parts}  # the last group on a node leaves least
     order = sum(part.order[0] for part in parts), sum(part.order[1] for part in parts), sum(left.values())
-    return Joint(_total(values, max(part.penalty for part in parts)), order, parts)
+    return Joint(_total(ask, values, max(part.penalty for part in parts)), order, parts)
 
 
 def _together(values: Sequence[Fraction]) -> Fraction:
@@ -309,18 +309,21 @@ def _together(values: Sequence[Fraction]) -> Fraction:
     return 8 / (8 + lost)
 
 
-def _nearness(parts: Sequence[Part], weight: int) -> Fraction:
+def _nearness(ask: Ask, parts: Sequence[Part]) -> Fraction:
+    weight, question = ask.choice.get("affinity_weight") or 1, ask.question
     total, pairs = Fraction(0), 0
     for part in parts:
-        own = [pair(a, b) for a, b in combinations(part.devices, 2)]
+        own = [pair(a, b, question) for a, b in combinations(part.devices, 2)]
         total, pairs = total + sum(own, Fraction(0)), pairs + len(own)
     for one, other in combinations(parts, 2):
         same = one.node is other.node
-        across = [pair(a, b) if same else between(one.node, other.node) for a in one.devices for b in other.devices]
+        apart = None if same else between(one.node, other.node)
+        across = [pair(a, b, question) if apart is None else apart for a in one.devices for b in other.devices]
         total, pairs = total + weight * sum(across, Fraction(0)), pairs + weight * len(across)
     return total / pairs
 
 
-def _total(values: dict[str, Fraction], penalty: int) -> Fraction:
-    points = sum((value * WEIGHTS[term] for term, value in values.items()), Fraction(0)) * 100
-    return min(max(points / sum(WEIGHTS[term] for term in values) - penalty, Fraction(0)), Fraction(100))
+def _total(ask: Ask, values: dict[str, Fraction], penalty: int) -> Fraction:
+    weights = ask.question.weights
+    points = sum((value * weights[term] for term, value in values.items()), Fraction(0)) * 100
+    return min(max(points / sum(weights[term] for term in values) - penalty, Fraction(0)), Fraction(100))

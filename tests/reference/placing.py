@@ -4,23 +4,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from hetero_ops.gap.throughput import Throughput
 from tests.reference.device_fit import CODES, Misfit, devices_for, misfit_of_device
 from tests.reference.filtering import misfit_of_node
 from tests.reference.fragmentation import Mix
 from tests.reference.gang import best_gang, too_few
 from tests.reference.groups import best_joint, refusals_of_groups
 from tests.reference.model import JSON, WHOLE, Answer, Fleet, Reason, TeamUse, booked
-from tests.reference.scoring import Question, emptied, ranked, with_verdicts
+from tests.reference.scoring import NUMA_PENALTY_MILLI, WEIGHTS, Question, emptied, ranked, with_verdicts
 
 Name = tuple[str, str]
 
 
-def place(fleet: Fleet, choices: Sequence[JSON], mix: Mix, policy: str = "aware", team: str | None = None) -> Answer:
-    """Places the choices in their order, or says why not."""
+def place(  # noqa: PLR0913 - a question has many parts, most with defaults
+    fleet: Fleet,
+    choices: Sequence[JSON],
+    mix: Mix,
+    policy: str = "aware",
+    team: str | None = None,
+    *,
+    weights: Mapping[str, int] | None = None,
+    rows: Sequence[Throughput] = (),
+) -> Answer:
+    """Places the choices in their order, or says why not; `rows` were measured."""
     reasons: set[Reason] = set()
     capped = {"may_cap_power": True} if policy == "classic" else {}  # points instead of a refusal
     for index, written in enumerate(choice | capped for choice in choices):
-        question = Question(mix, policy, team, choices[0] if index else None)
+        question = Question(mix, policy, team, choices[0] if index else None, *_weighed(weights), rows)
         asked = next(_settled(fleet, with_taken(fleet, written, team), question))
         choice = with_verdicts(fleet, asked, question)
         if asked.get("groups"):
@@ -39,7 +49,7 @@ def place(fleet: Fleet, choices: Sequence[JSON], mix: Mix, policy: str = "aware"
                 return replace(answer, verdict="degraded" if index else "placed", reasons=frozenset(reasons))
             reasons |= answer.reasons
             continue
-        best = min(ranked(fleet, choice, mix, policy), default=None)
+        best = min(ranked(fleet, choice, question), default=None)
         if best is not None and -best[0] >= choice.get("min_score", 0):
             minus_score, _, cluster, node, ids = best
             verdict = "degraded" if index else "placed"
@@ -48,6 +58,14 @@ def place(fleet: Fleet, choices: Sequence[JSON], mix: Mix, policy: str = "aware"
         reasons |= (_refused_with_any_count if is_any_count else _refused)(fleet, index, asked, question)
     is_impossible = all(reason.is_permanent for reason in reasons)
     return Answer("impossible" if is_impossible else "busy", frozenset(reasons))
+
+
+def _weighed(stated: Mapping[str, int] | None) -> tuple[Mapping[str, int], int]:
+    """The weights of the terms and the penalty, those that are not stated filled in."""
+    if stated is None:
+        return WEIGHTS, NUMA_PENALTY_MILLI
+    weights = {term: stated.get(term, 0) for term in WEIGHTS}
+    return weights, stated.get("numa_penalty_milli", NUMA_PENALTY_MILLI)
 
 
 def _settled(fleet: Fleet, written: JSON, question: Question) -> Iterator[JSON]:
@@ -84,7 +102,7 @@ def _best_count(fleet: Fleet, written: JSON, question: Question) -> JSON:
     found = []
     for place, asked in enumerate(counts):
         choice = with_verdicts(fleet, asked, question)
-        best = min(ranked(fleet, choice, question.mix, question.policy), default=None)
+        best = min(ranked(fleet, choice, question), default=None)
         if best is not None and -best[0] >= asked.get("min_score", 0):
             found.append((best[:2], place))
     return counts[min(found)[1] if found else 0]
@@ -107,7 +125,7 @@ def _nearness(reason: Reason) -> tuple[bool, int, int, int]:
 
 def _refused(fleet: Fleet, index: int, asked: JSON, question: Question) -> set[Reason]:
     choice = with_verdicts(fleet, asked, question)
-    is_low = next(ranked(fleet, choice, question.mix, question.policy), None) is not None
+    is_low = next(ranked(fleet, choice, question), None) is not None
     return refusals(fleet, index, choice, _too_low(fleet, asked, question) if is_low else {})
 
 
@@ -124,7 +142,7 @@ def _is_placed(fleet: Fleet, asked: JSON, question: Question) -> bool:
     if asked["peers"]:
         gang = best_gang(fleet, asked, question)
         return gang is not None and gang.score >= asked.get("min_score", 0)
-    best = min(ranked(fleet, with_verdicts(fleet, asked, question), question.mix, question.policy), default=None)
+    best = min(ranked(fleet, with_verdicts(fleet, asked, question), question), default=None)
     return best is not None and -best[0] >= asked.get("min_score", 0)
 
 
@@ -170,7 +188,7 @@ def _too_low(fleet: Fleet, asked: JSON, question: Question) -> dict[Name, tuple[
 
 def _best_scores(fleet: Fleet, choice: JSON, question: Question) -> dict[Name, Fraction]:
     best: dict[Name, Fraction] = {}
-    for minus_score, _, cluster, node, _ in ranked(fleet, choice, question.mix, question.policy):
+    for minus_score, _, cluster, node, _ in ranked(fleet, choice, question):
         best[cluster, node] = max(best.get((cluster, node), -minus_score), -minus_score)
     return best
 

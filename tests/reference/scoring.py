@@ -1,12 +1,13 @@
 """Every set of devices on every node, and its score."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
-from tests.reference import power
+from hetero_ops.gap.throughput import Throughput
+from tests.reference import measured, power
 from tests.reference.affinity import affinity
 from tests.reference.device_fit import computed_precision, part_of, speed_left
 from tests.reference.filtering import misfit_now, misfit_of_node, misfit_on_node
@@ -16,6 +17,9 @@ from tests.reference.quota import misfit_of_team
 from tests.reference.speed import misfit_of_speed
 from tests.reference.worth import Worth
 
+WEIGHTS = {"performance": 50, "topology": 25, "fragmentation": 15, "power": 10, "draw": 0}
+NUMA_PENALTY_MILLI = 150
+
 
 class Question(NamedTuple):
     """How a choice is to be judged; `first` is the first choice of its request, `None` for that one itself."""
@@ -24,15 +28,17 @@ class Question(NamedTuple):
     policy: str
     team: str | None
     first: JSON | None
+    weights: Mapping[str, int] = WEIGHTS
+    numa_penalty_milli: int = NUMA_PENALTY_MILLI
+    rows: Sequence[Throughput] = ()
 
 
-WEIGHTS = {"performance": 50, "topology": 25, "fragmentation": 15, "power": 10}
 _ISLAND_PAIR = Fraction(60, 100)
 _SWITCH_PAIR = Fraction(59, 100)
 _NUMA_PAIR = Fraction(58, 100)
-_NODE_PAIR = _NUMA_PAIR * (1 - Fraction(15, 100))
 _REFERENCE_PAIR_MBPS = 900_000
 _REFERENCE_MILLI = 8000
+_REFERENCE_MBPS = 3_350_000
 _POWER_PENALTY = 20
 
 
@@ -40,7 +46,7 @@ def with_verdicts(fleet: Fleet, asked: JSON, question: Question) -> JSON:
     """The choice with what it asks of a kind as part of a request: relative speed, then the limits of the team."""
     verdicts = {}
     for device in fleet.devices():
-        slow = misfit_of_speed(device, asked, question.first)
+        slow = misfit_of_speed(device, asked, question.first, question.rows)
         verdicts[device.kind] = (slow, True) if slow else misfit_of_team(fleet, device, asked, question.team)
     return asked | {"verdicts": {kind: verdict for kind, verdict in verdicts.items() if verdict}}
 
@@ -57,10 +63,10 @@ def emptied(fleet: Fleet) -> Fleet:
 
 
 def ranked(
-    fleet: Fleet, choice: JSON, mix: Mix, policy: str
+    fleet: Fleet, choice: JSON, question: Question
 ) -> Iterator[tuple[Fraction, tuple[int, int, int], str, str, tuple[int, ...]]]:
     """All candidates: score, less shared with its own kind, network cards, less idle share left, names, ids."""
-    worth = Worth(fleet, mix)
+    worth = Worth(fleet, question.mix)
     for node in fleet.nodes:
         if misfit_of_node(node, choice) is None:
             for chosen in sets(node, choice):
@@ -68,7 +74,7 @@ def ranked(
                 idle = sum(device.free for device in node.devices) - taken
                 ids = tuple(sorted(device.id for device in chosen))
                 order = alike(choice, chosen), without_nic(choice, chosen), idle
-                yield -score(node, chosen, choice, worth, policy), order, node.cluster, node.name, ids
+                yield -score(node, chosen, choice, worth, question), order, node.cluster, node.name, ids
 
 
 def sets(node: Node, choice: JSON) -> Iterator[tuple[Device, ...]]:
@@ -97,48 +103,64 @@ def _is_allowed(node: Node, chosen: Sequence[Device], choice: JSON) -> bool:
     return is_as_asked and power.is_within(node, chosen, choice)
 
 
-def score(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, policy: str) -> Fraction:
+def score(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, question: Question) -> Fraction:
     """0..=100."""
-    values, penalty = terms(node, chosen, choice, worth, policy)
-    weight = sum(WEIGHTS[term] for term in values)
-    points = sum((value * WEIGHTS[term] for term, value in values.items()), Fraction(0)) * 100 / weight
+    values, penalty = terms(node, chosen, choice, worth, question)
+    weight = sum(question.weights[term] for term in values)
+    points = sum((value * question.weights[term] for term, value in values.items()), Fraction(0)) * 100 / weight
     return min(max(points - penalty, Fraction(0)), Fraction(100))
 
 
 def terms(
-    node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, policy: str
+    node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, question: Question
 ) -> tuple[dict[str, Fraction], int]:
     """Values and penalty."""
-    values = {"performance": _met(chosen, choice), "fragmentation": _rest(node, chosen, choice, worth)}
+    policy = question.policy
+    values = {"performance": _met(chosen, choice, question), "fragmentation": _rest(node, chosen, choice, worth)}
     values["power"], is_missing = power.value(node, chosen, policy)
     if policy == "classic" and chosen:
         values["performance"] = affinity(chosen[0], choice, policy) / 100
     if len(chosen) > 1:
-        values["topology"] = nearness(chosen)
+        values["topology"] = nearness(chosen, question)
+    if chosen and question.weights["draw"]:
+        values["draw"] = power.sparing(chosen)
     return values, _POWER_PENALTY if is_missing and policy == "classic" else 0
 
 
-def _met(chosen: Sequence[Device], choice: JSON) -> Fraction:
-    """The filter has seen to every need by the sheet; translated or behind a hypervisor a device may fall short."""
-    need = choice["compute_floor_tflops"]
-    if not chosen or not need:
+def _met(chosen: Sequence[Device], choice: JSON, question: Question) -> Fraction:
+    """The filter has seen to every floor by the sheet; a need is none, and a hypervisor or translation takes speed."""
+    compute = choice.get("compute_need_tflops") or choice["compute_floor_tflops"]
+    bandwidth = choice.get("bandwidth_need_mbps")
+    if not chosen or not (compute or bandwidth):
         return Fraction(1)
     device = chosen[0]
+    by_table = measured.over_the_best(question.rows, device, choice)
+    if by_table is not None:
+        return by_table * min(speed_left(device, choice), 1)
     if device.profile.get("is_opaque"):
         return Fraction(1, 2)
-    sheet = part_of(device, device.profile["rates"][computed_precision(device, choice)], "compute_milli")
-    rate = Fraction(sheet or 0) * speed_left(device, choice)
-    reference = Fraction(989.4)
+    rate = part_of(device, device.profile.get("rates", {}).get(computed_precision(device, choice)), "compute_milli")
+    mbps = part_of(device, device.profile.get("bandwidth_mbps"), "bandwidth_milli")
+    have = [
+        (rate, compute, Fraction(989.4)),
+        (None if mbps is None else int(mbps), bandwidth, Fraction(_REFERENCE_MBPS)),
+    ]
+    return min(_part_of_need(Fraction(has or 0) * speed_left(device, choice), *of) for has, *of in have)
+
+
+def _part_of_need(rate: Fraction, need: float | None, reference: Fraction) -> Fraction:
+    if not need:
+        return Fraction(1)
     return min(rate / (rate + reference) / (Fraction(need) / (Fraction(need) + reference)), Fraction(1))
 
 
-def nearness(chosen: Sequence[Device]) -> Fraction:
+def nearness(chosen: Sequence[Device], question: Question) -> Fraction:
     """The mean over all pairs."""
-    values = [pair(a, b) for a, b in combinations(chosen, 2)]
+    values = [pair(a, b, question) for a, b in combinations(chosen, 2)]
     return sum(values, Fraction(0)) / len(values)
 
 
-def pair(a: Device, b: Device) -> Fraction:
+def pair(a: Device, b: Device, question: Question) -> Fraction:
     """How near two devices of one node are to each other."""
     if a.card is not None and a.card == b.card:
         return Fraction(1)
@@ -147,7 +169,8 @@ def pair(a: Device, b: Device) -> Fraction:
         return _ISLAND_PAIR + (1 - _ISLAND_PAIR) * Fraction(mbps, mbps + _REFERENCE_PAIR_MBPS)
     if a.switch is not None and a.switch == b.switch:
         return _SWITCH_PAIR
-    return _NUMA_PAIR if a.numa is not None and a.numa == b.numa else _NODE_PAIR
+    is_near = a.numa is not None and a.numa == b.numa
+    return _NUMA_PAIR if is_near else _NUMA_PAIR * (1 - Fraction(question.numa_penalty_milli, WHOLE))
 
 
 def _rest(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth) -> Fraction:

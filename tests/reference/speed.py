@@ -1,20 +1,30 @@
 """Speed of a choice relative to the first: count x share x peak x efficiency, each choice in its own precision."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.throughput import Throughput
+from tests.reference import measured
 from tests.reference.device_fit import Misfit, computed_precision, devices_for, part_milli, speed_left
 from tests.reference.model import JSON, WHOLE, Device, share_of, total
 
 _FREE = ("bf16", "fp16")
 
 
-def misfit_of_speed(device: Device, choice: JSON, first: JSON | None) -> Misfit | None:
-    """Why a device is too slow for a later choice; `first` is `None` for the first choice, the yardstick itself."""
-    floor = choice.get("performance_floor_milli")
+def misfit_of_speed(device: Device, choice: JSON, first: JSON | None, rows: Sequence[Throughput]) -> Misfit | None:
+    """Why a device is too slow for a later choice; `first` is `None` for the first choice, the yardstick itself.
+
+    Where it was tried and did not run it is too slow for any choice.
+    """
+    floor = None if first is None else choice.get("performance_floor_milli")
+    if measured.speed(rows, (device.sku, device.model, device.partition), choice) == 0:
+        return Misfit("PERF_BELOW_FLOOR", 0, floor or 1)
     if not floor or first is None:
         return None
+    by_table = measured.ratio(rows, device, choice, first)
     ratio = None if device.profile.get("is_opaque") else _ratio(device, choice, first)
+    if by_table is not None:
+        ratio = float(by_table * speed_left(device, choice))
     if ratio is None:
         return Misfit("PERF_UNKNOWN", None, floor) if choice.get("rejects_unknown_performance") else None
     milli = int(ratio * 1000 + 0.5)

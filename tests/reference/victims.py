@@ -2,23 +2,41 @@
 
 import copy
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations
 
 from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.throughput import Throughput
+from hetero_ops.inventory.reading import Reading
 from tests.reference.fragmentation import Mix
 from tests.reference.model import JSON, WHOLE
 from tests.reference.placing import place
-from tests.reference.reader import read_fleet
+from tests.reference.reader import read_fleet, read_readings
 
 # Cluster, node and the place of an entry in its list.
 Entry = tuple[str, str, int]
+_MORE_THAN_ANY = 10**15
 # Thousandths of devices whose loss is unknown, lost device-seconds in thousandths, entries.
 Loss = tuple[int, int, int]
 
 
-def least_loss(document: JSON, choices: Sequence[JSON], priority: int, catalog: Catalog, mix: Mix) -> Loss | None:
-    """The least that is lost so that one of the choices fits on one node; `None` where nothing that may end helps."""
+@dataclass(frozen=True)
+class Asker:
+    """Who asks for room, beside what is asked."""
+
+    priority: int
+    team: str | None = None
+    policy: str = "aware"
+    readings: Sequence[Reading] = ()
+    rows: Sequence[Throughput] = ()
+
+
+def least_loss(document: JSON, choices: Sequence[JSON], asker: Asker, catalog: Catalog, mix: Mix) -> Loss | None:
+    """The least that is lost so that one of the choices fits on one node; `None` where nothing that may end helps.
+
+    Quotas, and where the steps of the team run, count as they are.
+    """
     entries = {
         (cluster["name"], node["name"], place): used
         for cluster in document["clusters"]
@@ -26,7 +44,7 @@ def least_loss(document: JSON, choices: Sequence[JSON], priority: int, catalog: 
         for place, used in enumerate(node.get("used", []))
     }
     made_at = document.get("generated", {}).get("at")
-    ending = [party for party in _parties(entries) if all(_may_end(entries[entry], priority) for entry in party)]
+    ending = [party for party in _parties(entries) if all(_may_end(entries[entry], asker.priority) for entry in party)]
     sets = {}
     for chosen in _subsets(ending):
         losses = [_loss(entries[entry], made_at) for party in chosen for entry in party]
@@ -34,11 +52,28 @@ def least_loss(document: JSON, choices: Sequence[JSON], priority: int, catalog: 
         for cluster, node in {entry[:2] for party in chosen for entry in party}:
             ended = frozenset(entry for party in chosen for entry in party if entry[:2] == (cluster, node))
             sets[cluster, node, ended] = min(loss, sets.get((cluster, node, ended), loss))
+    now = read_fleet(document, catalog)
+    read_readings(now, asker.readings)
+    on_one_node = [_on_one_node(choice) for choice in choices]
     for (cluster, node, ended), loss in sorted(sets.items(), key=lambda item: item[1]):
-        left = _only(document, cluster, node, {place for *_, place in ended})
-        if place(read_fleet(left, catalog), choices, mix).verdict in {"placed", "degraded"}:
+        left = read_fleet(_only(document, cluster, node, {place for *_, place in ended}), catalog)
+        left.team_uses, left.team_nodes = now.team_uses, now.team_nodes
+        for device, as_read in zip(left.devices(), now.devices(), strict=True):
+            device.read_mw, device.free_when_read = as_read.read_mw, as_read.free_when_read
+            device.is_full = as_read.is_full
+        answer = place(left, on_one_node, mix, asker.policy, asker.team, rows=asker.rows)
+        if answer.verdict in {"placed", "degraded"}:
             return loss
     return None
+
+
+def _on_one_node(choice: JSON) -> JSON:
+    """The least that a choice asks of one node; nothing can be, where it needs several or a least score."""
+    is_for_several = (choice.get("nodes") or (1, 1))[0] > 1
+    nothing = (
+        {"memory_ceiling_mib": 0, "cpu_milli": _MORE_THAN_ANY} if is_for_several or choice.get("min_score") else {}
+    )
+    return choice | {"nodes": None, "count_ceiling": None, "min_score": 0} | nothing
 
 
 def _subsets(parties: list[frozenset[Entry]]) -> Iterator[tuple[frozenset[Entry], ...]]:
