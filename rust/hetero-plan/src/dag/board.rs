@@ -1,0 +1,59 @@
+//! The fleet as it is while some steps run.
+
+use std::collections::BTreeMap;
+
+use hetero_core::hold::Hold;
+use hetero_core::units::NodeIdx;
+use hetero_core::{Decision, Fleet, HoldId, Placement, Question, Request, Result, place, spot};
+
+use crate::dag::near::{Source, nearer};
+
+/// A copy of the fleet, and what is held on it by node.
+pub(crate) struct Board {
+    pub(crate) fleet: Fleet,
+    held: BTreeMap<NodeIdx, (Vec<Hold>, Vec<HoldId>)>,
+}
+
+impl Board {
+    pub(crate) fn new(fleet: &Fleet) -> Self {
+        Self { fleet: fleet.clone(), held: BTreeMap::new() }
+    }
+
+    /// Holds these, and nothing else beside what the fleet came with; nodes where nothing changes are left alone.
+    pub(crate) fn hold(&mut self, wanted: BTreeMap<NodeIdx, Vec<Hold>>) -> Result<()> {
+        let stays = |node: &NodeIdx, holds: &Vec<Hold>| wanted.get(node) == Some(holds);
+        let gone: Vec<NodeIdx> =
+            self.held.iter().filter(|(node, (holds, _))| !stays(node, holds)).map(|(node, _)| *node).collect();
+        for node in gone {
+            let (_, ids) = self.held.remove(&node).unwrap_or_default();
+            ids.into_iter().try_for_each(|id| self.fleet.release(id))?;
+        }
+        for (node, holds) in wanted {
+            if !self.held.contains_key(&node) {
+                let ids = holds.iter().map(|hold| self.fleet.take_hold(hold.clone())).collect::<Result<_>>()?;
+                self.held.insert(node, (holds, ids));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a request goes now, as near to its sources as so many points allow; `None` when it does not fit.
+    pub(crate) fn place(&self, request: &Request, sources: &[Source<'_>], points: f64) -> Result<Option<Placement>> {
+        let question = Question::default();
+        if spot::find(&self.fleet, request, &question).is_none() {
+            return Ok(None); // without the words of a refusal, which take long
+        }
+        match place(&self.fleet, request, &question)? {
+            Decision::Placement(best) => nearer(&self.fleet, request, &question, sources, points, *best).map(Some),
+            Decision::NoFit(_) => Ok(None),
+        }
+    }
+
+    /// What a placement takes.
+    pub(crate) fn holds(&mut self, placement: &Placement) -> Result<Vec<Hold>> {
+        let id = self.fleet.commit(placement)?;
+        let holds = self.fleet.held(id).to_vec();
+        self.fleet.release(id)?;
+        Ok(holds)
+    }
+}
