@@ -89,4 +89,4 @@ def _check(step: PipelineStep, number: int) -> None:
 
 def _hint(name: str, known: Iterable[str]) -> str:
     close = get_close_matches(name, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"
+    return f"; did you mean {close[0]!r}?" if close else "; name a step of this pipeline"
