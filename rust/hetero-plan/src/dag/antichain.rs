@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-/// Its weight and its members; steps without weight are none.
+/// Its weight and its members, of several such sets the latest; steps without weight are no members.
 pub(crate) fn heaviest(weights: &[u64], is_before: impl Fn(usize, usize) -> bool) -> (u64, Vec<usize>) {
     if let [weight] = weights {
         return (*weight, (0..usize::from(*weight > 0)).collect());
@@ -14,6 +14,7 @@ pub(crate) fn heaviest(weights: &[u64], is_before: impl Fn(usize, usize) -> bool
     let before = (0..count).flat_map(|one| (0..count).map(move |other| (one, other)));
     let before = before.map(|(one, other)| is_before(one, other)).collect();
     let mut flow = Flow { before, spare: weights.to_vec(), need: weights.to_vec(), sent: vec![0; count * count] };
+    flow.send_at_once();
     let reach = loop {
         let reach = flow.reach();
         match reach.end {
@@ -51,6 +52,19 @@ struct Reach {
 }
 
 impl Flow {
+    /// Sends what can be sent without taking anything back: most of it, and quickly.
+    fn send_at_once(&mut self) {
+        let count = self.spare.len();
+        for sender in 0..count {
+            for taker in (0..count).filter(|taker| self.before[sender * count + taker]) {
+                let most = self.spare[sender].min(self.need[taker]);
+                self.spare[sender] -= most;
+                self.need[taker] -= most;
+                self.sent[sender * count + taker] += most;
+            }
+        }
+    }
+
     fn reach(&self) -> Reach {
         let count = self.spare.len();
         let mut reach = Reach { senders: vec![None; count], takers: vec![None; count], end: None };

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use hetero_core::hold::Hold;
+use hetero_core::inventory::Inventory;
 use hetero_core::units::NodeIdx;
 use hetero_core::{Decision, Fleet, HoldId, Placement, Question, Request, Result, place, spot};
 
 use crate::dag::near::{Source, nearer};
 
-/// A copy of the fleet, and what is held on it by node.
+/// A copy of the fleet, and by node which steps hold something there, and what they hold together.
 pub(crate) struct Board {
     pub(crate) fleet: Fleet,
-    held: BTreeMap<NodeIdx, (Vec<Hold>, Vec<HoldId>)>,
+    held: BTreeMap<NodeIdx, (Vec<usize>, Vec<HoldId>)>,
 }
 
 impl Board {
@@ -19,22 +20,33 @@ impl Board {
         Self { fleet: fleet.clone(), held: BTreeMap::new() }
     }
 
-    /// Holds these, and nothing else beside what the fleet came with; nodes where nothing changes are left alone.
-    pub(crate) fn hold(&mut self, wanted: BTreeMap<NodeIdx, Vec<Hold>>) -> Result<()> {
-        let stays = |node: &NodeIdx, holds: &Vec<Hold>| wanted.get(node) == Some(holds);
+    /// Holds what these steps hold by node, and nothing else beside what the fleet came with; nodes with the same steps as
+    /// before are left alone.
+    pub(crate) fn hold(
+        &mut self,
+        wanted: BTreeMap<NodeIdx, Vec<usize>>,
+        merged: impl Fn(&Inventory, NodeIdx, &[usize]) -> Vec<Hold>,
+    ) -> Result<()> {
+        let stays = |node: &NodeIdx, steps: &Vec<usize>| wanted.get(node) == Some(steps);
         let gone: Vec<NodeIdx> =
-            self.held.iter().filter(|(node, (holds, _))| !stays(node, holds)).map(|(node, _)| *node).collect();
+            self.held.iter().filter(|(node, (steps, _))| !stays(node, steps)).map(|(node, _)| *node).collect();
         for node in gone {
             let (_, ids) = self.held.remove(&node).unwrap_or_default();
             ids.into_iter().try_for_each(|id| self.fleet.release(id))?;
         }
-        for (node, holds) in wanted {
+        for (node, steps) in wanted {
             if !self.held.contains_key(&node) {
-                let ids = holds.iter().map(|hold| self.fleet.take_hold(hold.clone())).collect::<Result<_>>()?;
-                self.held.insert(node, (holds, ids));
+                let holds = merged(self.fleet.inventory(), node, &steps);
+                let ids = holds.into_iter().map(|hold| self.fleet.take_hold(hold)).collect::<Result<_>>()?;
+                self.held.insert(node, (steps, ids));
             }
         }
         Ok(())
+    }
+
+    /// Gives back all that steps hold.
+    pub(crate) fn clear(&mut self) -> Result<()> {
+        self.hold(BTreeMap::new(), |_, _, _| Vec::new())
     }
 
     /// Where a request goes now, as near to its sources as so many points allow; `None` when it does not fit.

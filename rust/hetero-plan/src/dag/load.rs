@@ -10,29 +10,14 @@ use crate::dag::antichain::heaviest;
 use crate::dag::order::Order;
 
 /// A step and what it holds on one node.
-type Use<'a> = (usize, &'a Hold);
+pub(crate) type Use<'a> = (usize, &'a Hold);
 
 /// What is taken of a device: share, memory where a share asked for memory, and for whom.
 type Taken<'a> = (u64, Option<u64>, Option<&'a str>);
 
-/// By node the holds that stand for those of all these steps together. Steps of which one is before the other may hold the
+/// Holds that stand for those of all these steps on a node together. Steps of which one is before the other may hold the
 /// same; of it as much is taken as those that may run together hold at most.
-pub(crate) fn merged(
-    inventory: &Inventory,
-    order: &Order,
-    steps: impl Iterator<Item = (usize, Vec<Hold>)>,
-) -> BTreeMap<NodeIdx, Vec<Hold>> {
-    let held: Vec<(usize, Vec<Hold>)> = steps.collect();
-    let mut by_node: BTreeMap<NodeIdx, Vec<Use<'_>>> = BTreeMap::new();
-    for (step, holds) in &held {
-        for hold in holds {
-            by_node.entry(hold.node).or_default().push((*step, hold));
-        }
-    }
-    by_node.into_iter().map(|(node, uses)| (node, of_node(inventory, order, node, &uses))).collect()
-}
-
-fn of_node(inventory: &Inventory, order: &Order, node: NodeIdx, uses: &[Use<'_>]) -> Vec<Hold> {
+pub(crate) fn merged(inventory: &Inventory, order: &Order, node: NodeIdx, uses: &[Use<'_>]) -> Vec<Hold> {
     let mut by_device: BTreeMap<usize, Vec<Use<'_>>> = BTreeMap::new();
     for used in uses {
         for &device in &used.1.devices {

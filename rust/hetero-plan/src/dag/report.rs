@@ -86,7 +86,8 @@ impl DagPlan {
     }
 }
 
+/// The peak; of several the earliest, as [`heaviest`] finds the latest, and here time runs back.
 fn peak(device_milli: &[u64], order: &Order) -> Peak {
-    let (device_milli, steps) = heaviest(device_milli, |one, other| order.is_before(one, other));
+    let (device_milli, steps) = heaviest(device_milli, |one, other| order.is_before(other, one));
     Peak { device_milli, steps }
 }

@@ -1,11 +1,14 @@
 //! One round: the steps one after the other, each as early as it fits.
 
+use std::collections::BTreeMap;
+
 use hetero_core::hold::Hold;
+use hetero_core::units::NodeIdx;
 use hetero_core::{Decision, Placement, Result};
 
 use crate::dag::ask::Pipeline;
 use crate::dag::board::Board;
-use crate::dag::load::merged;
+use crate::dag::load::{Use, merged};
 use crate::dag::near::Source;
 use crate::dag::order::Order;
 use crate::watch::Watch;
@@ -25,6 +28,8 @@ pub(crate) struct Slot {
 /// What a round has to go by.
 pub(crate) struct Ask<'a> {
     pub(crate) pipeline: &'a Pipeline,
+    /// Whether every step says how long it runs.
+    pub(crate) is_timed: bool,
     /// What comes before what, waiting apart.
     pub(crate) order: &'a Order,
     pub(crate) ticks: &'a [u64],
@@ -47,7 +52,8 @@ impl<'a> Schedule<'a> {
     /// Schedules the steps in this sequence, in which every step comes after those before it.
     pub(crate) fn of(ask: &'a Ask<'a>, board: &mut Board, sequence: &[usize]) -> Result<Self> {
         let count = ask.ticks.len();
-        let order = if ask.pipeline.is_timed() { Order::new(count) } else { ask.order.clone() };
+        let order = if ask.is_timed { Order::new(count) } else { ask.order.clone() };
+        board.clear()?; // what steps hold together depends on their order
         let mut schedule = Self { ask, slots: vec![None; count], order };
         for &step in sequence {
             let slot = schedule.slot(board, step)?;
@@ -70,7 +76,7 @@ impl<'a> Schedule<'a> {
             return Ok(slot(ready));
         }
         // Without times nothing is over but what it comes after, or waits for.
-        let first = if self.ask.pipeline.is_timed() { ready } else { 0 };
+        let first = if self.ask.is_timed { ready } else { 0 };
         let mut times: Vec<u64> = self.running().map(|(_, slot)| slot.end).filter(|&end| end > first).collect();
         times.push(first);
         times.sort_unstable();
@@ -92,11 +98,15 @@ impl<'a> Schedule<'a> {
         slots.filter(|(_, slot)| !slot.holds.is_empty())
     }
 
+    fn holds(&self, step: usize) -> &[Hold] {
+        self.slots[step].as_ref().map_or(&[], |slot| &slot.holds)
+    }
+
     /// Those that may run together with a step that waits for all that end until then.
     fn beside(&self, step: usize, until: u64) -> Vec<usize> {
         let end = until + self.ask.ticks[step];
         let is_beside = |at: usize, slot: &Slot| {
-            let begins_before = !self.ask.pipeline.is_timed() || slot.start < end;
+            let begins_before = !self.ask.is_timed || slot.start < end;
             slot.end > until && begins_before && !self.order.is_before(at, step)
         };
         self.running().filter(|(at, slot)| is_beside(*at, slot)).map(|(at, _)| at).collect()
@@ -106,9 +116,19 @@ impl<'a> Schedule<'a> {
         self.ask.watch.check()?;
         let placed = |&at: &usize| Some(Source::of(at, self.slots[at].as_ref()?.placement.as_ref()?));
         let sources: Vec<Source<'_>> = self.ask.pipeline.steps[step].near.iter().filter_map(placed).collect();
-        let holds = |&at: &usize| Some((at, self.slots[at].as_ref()?.holds.clone()));
-        let held = merged(board.fleet.inventory(), &self.order, beside.iter().filter_map(holds));
-        board.hold(held)?;
+        let mut by_node: BTreeMap<NodeIdx, Vec<usize>> = BTreeMap::new();
+        for &at in beside {
+            for hold in self.holds(at) {
+                by_node.entry(hold.node).or_default().push(at);
+            }
+        }
+        for steps in by_node.values_mut() {
+            steps.sort_unstable();
+        }
+        board.hold(by_node, |inventory, node, steps| {
+            let here = |&at: &usize| self.holds(at).iter().filter(|hold| hold.node == node).map(move |hold| (at, hold));
+            merged(inventory, &self.order, node, &steps.iter().flat_map(here).collect::<Vec<Use<'_>>>())
+        })?;
         board.place(&self.ask.pipeline.requests[step], &sources, self.ask.near_points)
     }
 
@@ -149,7 +169,7 @@ impl<'a> Schedule<'a> {
     }
 
     fn add(&mut self, step: usize, slot: Slot) {
-        if self.ask.pipeline.is_timed() {
+        if self.ask.is_timed {
             for (at, other) in self.slots.iter().enumerate().filter_map(|(at, slot)| Some((at, slot.as_ref()?))) {
                 self.order.set(at, step, other.end <= slot.start);
                 self.order.set(step, at, slot.end <= other.start);

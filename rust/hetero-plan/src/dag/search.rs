@@ -1,4 +1,5 @@
-//! Rounds: who had to wait, or got less than alone, goes earlier in the next one.
+//! Rounds: who had to wait, or got less than alone, goes earlier in the next one; once that leads to nothing new, the order
+//! is blurred by numbers that repeat.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -11,10 +12,11 @@ use crate::dag::board::Board;
 use crate::dag::order::Order;
 use crate::dag::report::DagPlan;
 use crate::dag::schedule::{Ask, Schedule, Slot};
+use crate::generator::{Generator, Purpose};
 use crate::watch::Watch;
 
 /// Rounds at most, and at least; between them as many as schedule so many steps.
-const MOST_ROUNDS: usize = 32;
+const MOST_ROUNDS: usize = 128;
 const LEAST_ROUNDS: usize = 4;
 const STEPS_OF_ROUNDS: usize = 4000;
 
@@ -31,18 +33,32 @@ pub fn place_dag(fleet: &Fleet, pipeline: &Pipeline, settings: DagSettings, watc
         alone.push(place(fleet, request, &question)?);
     }
     let ticks = pipeline.ticks();
-    let ask = Ask { pipeline, order: &order, ticks: &ticks, alone: &alone, near_points: settings.near_points, watch };
+    let ask = Ask {
+        pipeline,
+        is_timed: pipeline.is_timed(),
+        order: &order,
+        ticks: &ticks,
+        alone: &alone,
+        near_points: settings.near_points,
+        watch,
+    };
     let values: Vec<u64> = pipeline.requests.iter().map(|request| value(fleet, request)).collect();
     let tails = order.tails(&ticks);
     let mut board = Board::new(fleet);
-    let mut blame = vec![0u32; ticks.len()];
+    let mut blame = vec![0; ticks.len()];
     let mut tried = BTreeSet::new();
     let mut best: Option<(Merit, Schedule<'_>)> = None;
     let rounds = (STEPS_OF_ROUNDS / ticks.len().max(1)).clamp(LEAST_ROUNDS, MOST_ROUNDS);
+    let mut generator = Generator::new(0, Purpose::Plan);
+    let mut is_drawn = false;
     for _ in 0..rounds {
-        let sequence = sequence(&order, &blame, |step| (Reverse(tails[step]), Reverse(values[step]), step));
+        let most = blame.iter().copied().max().unwrap_or(0);
+        let drawn = |&blame: &usize| blame + if is_drawn { generator.below(most + 2) } else { 0 };
+        let urgency: Vec<usize> = blame.iter().map(drawn).collect();
+        let sequence = sequence(&order, &urgency, |step| (Reverse(tails[step]), Reverse(values[step]), step));
         if !tried.insert(sequence.clone()) {
-            break; // from here on it would go round
+            is_drawn = true; // blame alone would go round from here on
+            continue;
         }
         let schedule = Schedule::of(&ask, &mut board, &sequence)?;
         let losers = losers(&schedule.slots, &alone);
@@ -63,10 +79,10 @@ pub fn place_dag(fleet: &Fleet, pipeline: &Pipeline, settings: DagSettings, watc
 }
 
 /// The steps, each after those before it; whoever is to go early draws along what comes before it.
-fn sequence<K: Ord>(order: &Order, blame: &[u32], key: impl Fn(usize) -> K) -> Vec<usize> {
-    let count = blame.len();
+fn sequence<K: Ord>(order: &Order, urgency: &[usize], key: impl Fn(usize) -> K) -> Vec<usize> {
+    let count = urgency.len();
     let of = |step: usize| {
-        (0..count).filter(|&at| at == step || order.is_before(step, at)).map(|at| blame[at]).max().unwrap_or(0)
+        (0..count).filter(|&at| at == step || order.is_before(step, at)).map(|at| urgency[at]).max().unwrap_or(0)
     };
     let mut left: Vec<usize> = (0..count).collect();
     left.sort_by_cached_key(|&step| (Reverse(of(step)), key(step)));
