@@ -101,7 +101,7 @@ def test_steps_that_come_after_others_are_a_pipeline(command, steps):
     assert lines[0] == "4 of 4 steps placed, 0 of them after waiting for another"
     assert lines[1].startswith("asked at most 4 devices at one time (train); planned at most 4 devices")
     assert lines[2] == "ends after 7290s"
-    assert lines[4].split("  ")[:2] == ["step", "   verdict"]
+    assert lines[4].split()[:2] == ["step", "verdict"]
     assert [line.split()[0] for line in lines[5:]] == ["prepare", "train", "resume", "score"]
     assert "at once" in lines[5]
     assert "train: node" in lines[7]

@@ -3,7 +3,7 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations, product
 
 from hypothesis import given, settings
@@ -46,7 +46,13 @@ def closure(plan: PipelinePlan, steps: By) -> set[tuple[str, str]]:
         starts = {step.name: step.start_s or 0 for step in plan.steps}
         ends = {name: start + (steps[name].duration_s or 0) for name, start in starts.items()}
         return {(one, other) for one in steps for other in steps if one != other and ends[one] <= starts[other]}
-    before = {(name, step.name) for step in plan.steps for name in (*steps[step.name].predecessors, *step.waits_for)}
+    waits = {(name, step.name) for step in plan.steps for name in step.waits_for}
+    return ordered(list(steps.values()), waits)
+
+
+def ordered(steps: list[PipelineStep], waits: Iterable[tuple[str, str]] = ()) -> set[tuple[str, str]]:
+    """The same without times: what steps say and wait for, and what follows from it."""
+    before = {(name, step.name) for step in steps for name in step.predecessors} | set(waits)
     while more := {(a, d) for a, b in before for c, d in before if b == c} - before:
         before |= more
     return before
@@ -175,11 +181,8 @@ def test_few_wait_that_need_not():
             PipelineStep(f"s{at}", drawn.choice(TIGHT), tuple(f"s{i}" for i in range(at) if drawn.random() < 0.3))
             for at in range(drawn.randint(3, 7))
         ]
-        plan, by_name = here.place_dag(steps), {step.name: step for step in steps}
-        before = {(name, step.name) for step in steps for name in step.after}
-        while more := {(a, d) for a, b in before for c, d in before if b == c} - before:
-            before |= more
-        least = least_given_up(steps, list(together(before, list(by_name))))
+        plan = here.place_dag(steps)
+        least = least_given_up(steps, list(together(ordered(steps), [step.name for step in steps])))
         assert least is not None or plan.waits, "what cannot run together waits"
         possible += least is not None
         without_waiting += least is not None and not plan.waits
