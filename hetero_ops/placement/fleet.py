@@ -244,7 +244,7 @@ class Fleet(Replays):
         Raises:
             InvalidRequirement: a step cannot be understood, has the name of another, names one that is not there, or
                 comes after itself.
-            KeyboardInterrupt: Ctrl-C, within a tenth of a second.
+            KeyboardInterrupt: Ctrl-C.
         """
         return pipeline_plan.plan(self._core, list(steps), near_points, self._request)
 

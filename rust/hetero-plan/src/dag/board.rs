@@ -61,6 +61,12 @@ impl Board {
         }
     }
 
+    /// The nodes of a placement.
+    pub(crate) fn nodes(&self, placement: &Placement) -> Vec<NodeIdx> {
+        let find = |name: &String| self.fleet.inventory().find_node(&placement.cluster, name);
+        placement.nodes.iter().filter_map(find).collect()
+    }
+
     /// What a placement takes.
     pub(crate) fn holds(&mut self, placement: &Placement) -> Result<Vec<Hold>> {
         let id = self.fleet.commit(placement)?;

@@ -53,8 +53,9 @@ pub(crate) fn merged(inventory: &Inventory, order: &Order, node: NodeIdx, uses: 
 
 /// The most that steps which may run together hold of something.
 fn most(order: &Order, uses: &[Use<'_>], of: impl Fn(&Hold) -> u64) -> u64 {
-    let weights: Vec<u64> = uses.iter().map(|(_, hold)| of(hold)).collect();
-    heaviest(&weights, |one, other| order.is_before(uses[one].0, uses[other].0)).0
+    let (steps, weights): (Vec<usize>, Vec<u64>) =
+        uses.iter().map(|(step, hold)| (*step, of(hold))).filter(|&(_, weight)| weight > 0).unzip();
+    heaviest(&weights, |one, other| order.is_before(steps[one], steps[other])).0
 }
 
 /// Memory of a device where a share of it asked for memory; other shares have as much of it as of the device.

@@ -18,7 +18,7 @@ use crate::watch::Watch;
 pub(crate) struct Slot {
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// Steps that it waits for beside those that it comes after: with fewer of them it would not fit.
+    /// Steps that it waits for beside those that it comes after: with one fewer it did not fit.
     pub(crate) waits_for: Vec<usize>,
     /// `None` for a step that does not fit even alone.
     pub(crate) placement: Option<Placement>,
@@ -148,6 +148,18 @@ impl<'a> Schedule<'a> {
         if over.is_empty() {
             return Ok((placement, Vec::new()));
         }
+        let choice_index = placement.choice_index;
+        let is_same = |other: &Placement| other.choice_index == choice_index;
+        // Whoever holds nothing on its nodes is hardly in its way: they are tried all at once.
+        let nodes: Vec<NodeIdx> = board.nodes(&placement);
+        let is_here = |at: usize| self.holds(at).iter().any(|hold| nodes.contains(&hold.node));
+        let there: Vec<usize> = over.iter().map(|&(_, at)| at).filter(|&at| !is_here(at)).collect();
+        let with_all: Vec<usize> = beside.iter().copied().chain(there).collect();
+        if let Some(other) = self.place(board, step, &with_all)?.filter(is_same) {
+            placement = other;
+            beside = with_all;
+            over.retain(|&(_, at)| is_here(at));
+        }
         over.sort_unstable_by_key(|&(end, at)| (std::cmp::Reverse(end), at));
         let mut waits_for: Vec<usize> = Vec::new();
         for (_, at) in over {
@@ -155,8 +167,7 @@ impl<'a> Schedule<'a> {
                 continue; // it is over by then
             }
             beside.push(at);
-            let found = self.place(board, step, &beside)?;
-            if let Some(other) = found.filter(|other| other.choice_index == placement.choice_index) {
+            if let Some(other) = self.place(board, step, &beside)?.filter(is_same) {
                 placement = other;
             } else {
                 beside.pop();

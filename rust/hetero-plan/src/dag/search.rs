@@ -18,7 +18,7 @@ use crate::watch::Watch;
 /// Rounds at most, and at least; between them as many as schedule so many steps.
 const MOST_ROUNDS: usize = 128;
 const LEAST_ROUNDS: usize = 4;
-const STEPS_OF_ROUNDS: usize = 4000;
+const STEPS_OF_ROUNDS: usize = 2000;
 
 /// What rounds are compared by, less is better: the end of the last step, steps that wait, choices given up.
 type Merit = (u64, usize, usize);
