@@ -24,11 +24,15 @@ pub(crate) fn merged(inventory: &Inventory, order: &Order, node: NodeIdx, uses: 
             by_device.entry(device).or_default().push(*used);
         }
     }
+    let mut by_steps: BTreeMap<(Vec<usize>, Option<u64>), Taken<'_>> = BTreeMap::new();
     let mut alike: BTreeMap<Taken<'_>, Vec<usize>> = BTreeMap::new();
     for (device, uses) in by_device {
-        let milli = most(order, &uses, |hold| u64::from(hold.share_milli));
         let usable_mib = inventory.kinds[inventory.devices[device].kind.at()].usable_mib;
-        alike.entry((milli, memory_mib(order, &uses, usable_mib), team(&uses))).or_default().push(device);
+        let taken = by_steps.entry((uses.iter().map(|used| used.0).collect(), usable_mib)).or_insert_with(|| {
+            let milli = most(order, &uses, |hold| u64::from(hold.share_milli));
+            (milli, memory_mib(order, &uses, usable_mib), team(&uses))
+        });
+        alike.entry(*taken).or_default().push(device);
     }
     let host = Hold {
         node,

@@ -81,15 +81,29 @@ impl<'a> Schedule<'a> {
         times.push(first);
         times.sort_unstable();
         times.dedup();
-        for until in times {
-            let beside = self.beside(step, until);
-            if let Some(placement) = self.place(board, step, &beside)? {
-                let (placement, waits_for) = self.waits(board, step, (first, until), beside, placement)?;
-                let holds = board.holds(&placement)?;
-                return Ok(Slot { waits_for, placement: Some(placement), holds, ..slot(until.max(ready)) });
+        let Some((until, beside, placement)) = self.earliest(board, step, &times)? else { return Ok(slot(ready)) };
+        let (placement, waits_for) = self.waits(board, step, (first, until), beside, placement)?;
+        let holds = board.holds(&placement)?;
+        Ok(Slot { waits_for, placement: Some(placement), holds, ..slot(until.max(ready)) })
+    }
+
+    /// The first of these times at which a step fits, with those beside it and where it goes.
+    fn earliest(&self, board: &mut Board, step: usize, times: &[u64]) -> Result<Option<(u64, Vec<usize>, Placement)>> {
+        // Without times fewer run beside it the longer it waits, and so the times can be halved; after the first, which
+        // mostly does.
+        let (mut from, mut to, mut found) = (0, times.len(), None);
+        while from < to {
+            let at = if self.ask.is_timed || from == 0 { from } else { from.midpoint(to) };
+            let beside = self.beside(step, times[at]);
+            match self.place(board, step, &beside)? {
+                Some(placement) => {
+                    found = Some((times[at], beside, placement));
+                    to = at;
+                }
+                None => from = at + 1,
             }
         }
-        Ok(slot(ready))
+        Ok(found)
     }
 
     /// Scheduled steps that hold something.
