@@ -39,6 +39,7 @@ pub(crate) fn merged(inventory: &Inventory, order: &Order, node: NodeIdx, uses: 
         devices: Vec::new(),
         share_milli: 0,
         share_memory_mib: None,
+        bound: None, // which decides between equally good devices only
         cpu_milli: most(order, uses, |hold| hold.cpu_milli),
         memory_mib: most(order, uses, |hold| hold.memory_mib),
         team: team(uses).map(str::to_owned),

@@ -72,7 +72,7 @@ pub(crate) fn nearer(
         is_same && other.score >= best.score - points
     };
     let choice = &request.choices[best.choice_index];
-    let found = if choice.may_be_gang() || choice.units_milli.is_some() {
+    let found = if choice.may_be_gang() || choice.has_groups() || choice.units_milli.is_some() {
         let mut in_clusters = Vec::new();
         for source in sources {
             in_clusters.extend(in_cluster(fleet, request, question, best.choice_index, source.cluster)?);
