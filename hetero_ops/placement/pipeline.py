@@ -80,9 +80,10 @@ def in_order(steps: Sequence[PipelineStep]) -> list[PipelineStep]:
 def _check(step: PipelineStep, number: int) -> None:
     if not isinstance(step, PipelineStep):
         raise InvalidRequirement(f"step {number}: {type(step).__name__} is no step of a pipeline; write PipelineStep")
-    if not step.name:
+    if not step.name or not isinstance(step.name, str):
         raise InvalidRequirement(f"step {number}: it has no name; name it, so that others can come after it")
-    if step.duration_s is not None and not 1 <= step.duration_s <= _MOST_SECONDS:
+    is_whole = type(step.duration_s) is int and 1 <= step.duration_s <= _MOST_SECONDS
+    if step.duration_s is not None and not is_whole:
         message = f"step {step.name!r}: a duration of {step.duration_s} s"
         raise InvalidRequirement(f"{message}; write whole seconds from 1 on, or leave it out")
 

@@ -30,6 +30,13 @@ def test_seconds(benchmark, openb, way, count):
         benchmark.pedantic(one_by_one, rounds=3)
 
 
+@pytest.mark.benchmark(group="300 steps side by side on ten nodes, most of which have to wait")
+def test_side_by_side(benchmark):
+    here = fleet(*[node(f"n{at}", "8xL4") for at in range(10)])
+    steps = [PipelineStep(f"s{at}", f"L4:{at % 8 + 1}") for at in range(300)]
+    assert benchmark.pedantic(here.place_dag, (steps,), rounds=3).waits
+
+
 @pytest.mark.benchmark(group="random pipelines of 3 to 7 steps on three nodes")
 def test_waiting(benchmark, capsys):
     here = fleet(node("a", "4xH100-SXM5-80GB"), node("b", "4xA100-SXM4-80GB"), node("c", "2xL4"))

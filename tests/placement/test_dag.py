@@ -228,6 +228,7 @@ def test_limits_of_a_team_hold_over_all_that_may_run_together():
             "in a circle: [ab] after [ab] after [ab];",
         ),
         ([PipelineStep("a", "L4:1", duration_s=0)], "step 'a': a duration of 0 s; write whole seconds from 1 on"),
+        ([PipelineStep("a", "L4:1", duration_s=1.5)], "step 'a': a duration of 1.5 s; write whole seconds"),
         ([PipelineStep("a", "H101:1")], "step 'a': 'H101' is a model that neither"),
         (["L4:1"], "step 1: str is no step of a pipeline; write PipelineStep"),
     ],
