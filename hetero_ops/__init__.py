@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from hetero_ops.placement.batch import Plan, Step
     from hetero_ops.placement.decision import Decision, Grant, GroupGrant, NoFit, Placement
     from hetero_ops.placement.fleet import Fleet
+    from hetero_ops.placement.pipeline import PipelineStep
+    from hetero_ops.placement.pipeline_plan import PipelinePlan
 
 # Where each public name lives. Loaded on first use: hosts import this package at every start.
 _HOMES = {
@@ -39,6 +41,8 @@ _HOMES = {
     "InvalidDocument": "errors",
     "InvalidRequirement": "errors",
     "NoFit": "placement.decision",
+    "PipelinePlan": "placement.pipeline_plan",
+    "PipelineStep": "placement.pipeline",
     "Placement": "placement.decision",
     "Plan": "placement.batch",
     "Profile": "gap.profile",
@@ -62,6 +66,8 @@ __all__ = [
     "InvalidDocument",
     "InvalidRequirement",
     "NoFit",
+    "PipelinePlan",
+    "PipelineStep",
     "Placement",
     "Plan",
     "Profile",

@@ -349,6 +349,11 @@ class Fleet:
 
         `chosen` is of each task the place of its offer, `bound` what was proved, if anything.
         """
+    def place_dag(self, requests: list[Request], steps: bytes, settings: bytes) -> tuple[list[Placement | NoFit], str]:
+        """Plans a pipeline: the decision of each step, and the report as JSON. Changes nothing; Ctrl-C ends it.
+
+        `requests` is by step; `steps` is JSON: of each `after` and `near`, places of others, and `duration_s`.
+        """
     def simulate_batch(self, trace: bytes, question: bytes) -> str:
         """Plans the tasks of a trace as one batch, as JSON. Changes nothing."""
     def foreign_models(self) -> list[str]:

@@ -4,9 +4,10 @@ from pathlib import Path
 
 from hetero_ops.cli.exit_code import ExitCode, of_decision, worst
 from hetero_ops.cli.output import print_table, to_json, write
+from hetero_ops.cli.place_pipeline import place_pipeline
+from hetero_ops.cli.whereabouts import where
 from hetero_ops.placement.batch import Plan, PlanReport
 from hetero_ops.placement.batch_file import read_batch
-from hetero_ops.placement.decision import NoFit, Placement
 from hetero_ops.placement.fleet import Fleet
 
 
@@ -25,11 +26,15 @@ def place_batch(
 ) -> ExitCode:
     """Plans the steps of a file and prints where each goes; the worst of their exit codes.
 
+    Those of a pipeline are planned by `place_pipeline`, which looks for no better plan until a time limit.
+
     Raises:
         InvalidDocument: the file cannot be read.
         InvalidRequirement: a step cannot be understood.
     """
-    steps = read_batch(path)
+    steps, pipeline = read_batch(path)
+    if pipeline:
+        return place_pipeline(pipeline, fleet, strict=strict, json=json, output=output)
     plan = fleet.place_all(
         steps, solver=solver, objective=objective, time_limit_s=time_limit_s, seed=seed, threads=threads
     )
@@ -37,7 +42,7 @@ def place_batch(
         write(_as_json(plan), output)
     else:
         rows = [
-            [step.name or str(number), decision.verdict, *_where(decision), decision.requirement]
+            [step.name or str(number), decision.verdict, *where(decision), decision.requirement]
             for number, (step, decision) in enumerate(zip(plan.steps, plan.decisions, strict=True), 1)
         ]
         columns = ["step", "verdict", "choice", "where", "asks for"]
@@ -60,13 +65,3 @@ def _as_json(plan: Plan) -> str:
     import json  # noqa: PLC0415 - the option of this name is another thing
 
     return to_json(json.loads(plan.to_json()))
-
-
-def _where(decision: Placement | NoFit) -> tuple[str, str]:
-    if isinstance(decision, NoFit):
-        return "-", ", ".join(decision.codes) or "-"
-    ids = [
-        f"{node}: {', '.join(str(grant.id) for grant in decision.devices if grant.node == node)}".removesuffix(": ")
-        for node in decision.nodes
-    ]
-    return decision.choice, "; ".join(ids)

@@ -17,11 +17,13 @@ from hetero_ops.gap.words import (
     AskedClass,
     AskedSupport,
     BatchWord,
+    BoundWord,
     Isolation,
     LinkWord,
     MemoryKind,
     NameMatch,
     Nearness,
+    NicWord,
     NumaWord,
     PrecisionWord,
     RdmaWord,
@@ -143,8 +145,9 @@ class Choice(Frozen):
     is_confidential: Flag = Field(default=False, description="Needs a documented trusted execution mode.")
     share_mode: ShareMode | None = None
     isolation: Isolation | None = None
+    bound: BoundWord | None = Field(default=None, description="What slows a share of a device down.")
     numa: NumaWord | None = None
-    near_nic: Flag = Field(default=False, description="A network card on the same PCIe root.")
+    nic: NicWord | None = Field(default=None, description="Network cards on the PCIe roots of the devices.")
     nodes: tuple[Count, Count] | None = Field(default=None, description="Least and most nodes; one when not said.")
     spread: Spread | None = Field(default=None, description="Keep apart from the team's other steps.")
     parallel: Parallel | None = None

@@ -232,6 +232,7 @@ def _share(value: object) -> Fields:
             "fraction": _count,
             "memory": _memory,
             "isolation": _field("isolation"),
+            "bound": _word("bound"),
         }
         if "fraction" not in value:  # then the fraction follows from the memory, device by device
             parts["memory"] = lambda size: {"share_memory_mib": _word("")(size)["memory_floor_mib"]}
@@ -240,10 +241,10 @@ def _share(value: object) -> Fields:
 
 
 def _topology(value: object) -> Fields:
-    nic = {"same-root": True, "any": False}
+    nic = {"same-root": "same-root", "prefer": "prefer", "any": None}
     parts = {
         "numa": _word("numa"),
-        "nic": lambda item: {"near_nic": _chosen(item, nic)},
+        "nic": lambda item: {"nic": _chosen(item, nic)},
         "nodes": _word("nodes"),
         "spread": _field("spread"),
         "link": _link,
@@ -251,7 +252,7 @@ def _topology(value: object) -> Fields:
     return _parts(value, parts)
 
 
-def _chosen(value: object, meanings: Mapping[str, bool]) -> bool:
+def _chosen(value: object, meanings: Mapping[str, str | None]) -> str | None:
     if not isinstance(value, str) or value not in meanings:
         raise ValueError(f"{value!r} is none of {', '.join(meanings)}; write one of them")
     return meanings[value]

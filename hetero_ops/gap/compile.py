@@ -139,7 +139,8 @@ def _one_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[str])
                 "memory_kind": choice.memory_kind,
                 "is_confidential": choice.is_confidential,
                 "one_numa_node": choice.numa == "require",
-                "near_nic": choice.near_nic,
+                "near_nic": choice.nic == "same-root",
+                "prefers_nic": choice.nic == "prefer",
                 "power_ceiling_mw": None if choice.may_cap_power else choice.power_ceiling_mw,
                 "may_cap_power": choice.may_cap_power,
                 "quantize": choice.quantize,
@@ -297,10 +298,14 @@ def _speed_need(choice: Choice, catalog: Catalog) -> dict[str, Any]:
 
 
 def _sharing(choice: Choice) -> dict[str, Any]:
-    """A share by hardware partition is a whole partition that is at least that part of its device."""
+    """A share by hardware partition is a whole partition that is at least that part of its device.
+
+    Hardware keeps its neighbours off its compute and memory, so what it is bound by says nothing there.
+    """
     is_partition = choice.share_mode == "mig" or (choice.is_share and choice.isolation == "hard")
     if not is_partition:
-        return _stated({"share_mode": choice.share_mode, "share_memory_mib": choice.share_memory_mib})
+        mode, memory_mib = choice.share_mode, choice.share_memory_mib
+        return _stated({"share_mode": mode, "share_memory_mib": memory_mib, "bound": choice.bound})
     has_fraction = choice.share_milli < WHOLE_DEVICE_MILLI and choice.memory_floor_mib is None
     floors = {
         "partition_floor_milli": choice.share_milli if has_fraction else None,

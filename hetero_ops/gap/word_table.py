@@ -10,8 +10,10 @@ from typing import Any, Literal
 from hetero_ops.gap import value
 from hetero_ops.gap.words import (
     BATCH_WORDS,
+    BOUND_WORDS,
     LINKS,
     MEMORY_KINDS,
+    NIC_WORDS,
     NUMA_WORDS,
     PRECISIONS,
     RDMA_WORDS,
@@ -109,8 +111,16 @@ WORDS: tuple[Word, ...] = (
         "share=mps", "how a share of a device may be cut out of it",
     ),
     Word(
+        "bound", "=", "bound", "bound", value.one_of(BOUND_WORDS), str,
+        "bound=memory", "what slows a share down, compute or memory: of equal devices, one with less of its own kind",
+    ),
+    Word(
         "numa", "=", "numa", "NUMA word", value.one_of(NUMA_WORDS), str,
         "numa=require", "all devices on one NUMA node",
+    ),
+    Word(
+        "nic", "=", "nic", "NIC word", value.one_of(NIC_WORDS), str,
+        "nic=same-root", "each device with a network card on its PCIe root; prefer: those first, if equally good",
     ),
     Word(
         "nodes", "=", "nodes", "number of nodes", value.count_range, value.format_range,

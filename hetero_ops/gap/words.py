@@ -38,10 +38,16 @@ MemoryKind = Literal["hbm", "gddr", "lpddr", "ddr"]
 ShareMode = Literal["exclusive", "mig", "mps", "time-slice", "any"]
 """How a device may be shared; `mig` stands for hardware partitions of every vendor."""
 
+BoundWord = Literal["compute", "memory"]
+"""What the speed of a step that shares a device hangs on: its rate, or its memory bandwidth."""
+
 Isolation = Literal["hard", "soft"]
 """Whether memory and faults of neighbours are fenced by hardware, as partitions are, or not."""
 
 NumaWord = Literal["require", "prefer"]
+NicWord = Literal["same-root", "prefer"]
+"""Whether each device must have a network card on its PCIe root, or should where that costs nothing."""
+
 StepKind = Literal["training", "inference", "preprocess", "dev"]
 BatchWord = Literal["keep", "scale"]
 Spread = Literal["none", "node", "rack", "power"]
@@ -62,7 +68,9 @@ LINKS: tuple[LinkWord, ...] = get_args(LinkWord)
 RDMA_WORDS: tuple[RdmaWord, ...] = get_args(RdmaWord)
 MEMORY_KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
 SHARE_MODES: tuple[ShareMode, ...] = get_args(ShareMode)
+BOUND_WORDS: tuple[BoundWord, ...] = get_args(BoundWord)
 NUMA_WORDS: tuple[NumaWord, ...] = get_args(NumaWord)
+NIC_WORDS: tuple[NicWord, ...] = get_args(NicWord)
 STEP_KINDS: tuple[StepKind, ...] = get_args(StepKind)
 BITS: dict[PrecisionWord, int] = {
     "fp64": 64,

@@ -7,6 +7,8 @@ from hetero_ops.document.text import DocumentText, read_text
 from hetero_ops.errors import InvalidDocument, InvalidRequirement
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.placement.batch import Step
+from hetero_ops.placement.pipeline import PipelineStep
+from hetero_ops.placement.pipeline_file import is_pipeline, read_pipeline
 from hetero_ops.units import parse_duration
 
 _KEYS = ("request", "name", "priority", "age", "times")
@@ -14,11 +16,12 @@ _MOST_TIMES = 1_000_000
 _PRIORITIES = range(-(2**31), 2**31)
 
 
-def read_batch(path: Path) -> list[Step]:
+def read_batch(path: Path) -> tuple[list[Step], list[PipelineStep]]:
     """The steps of a file: a list of them, or a mapping with the list `steps`.
 
     A step is a requirement, or a mapping with `request` and, as needed, `name`, `priority`, `age` (as `2h`) and
-    `times`, how many such steps there are.
+    `times`, how many such steps there are. Where one says what it comes after, or how long it
+    runs, they are those of a pipeline, and the others are none.
 
     Raises:
         InvalidDocument: the file cannot be read, or a step is not as it should be; file and line are said.
@@ -34,7 +37,9 @@ def read_batch(path: Path) -> list[Step]:
     if not isinstance(entries, list) or not entries:
         raise InvalidDocument(f"{path}: no steps; write a list of requirements, or `steps:` with one", "steps")
     start = "steps" if is_named else ""
-    return [step for at, entry in enumerate(entries) for step in _steps(entry, f"{start}[{at}]", document)]
+    if is_pipeline(entries):
+        return [], read_pipeline(entries, start, document)
+    return [step for at, entry in enumerate(entries) for step in _steps(entry, f"{start}[{at}]", document)], []
 
 
 def _steps(entry: Any, path: str, document: DocumentText) -> list[Step]:  # noqa: ANN401 - as it stands in a document

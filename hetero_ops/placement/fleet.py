@@ -15,7 +15,7 @@ from hetero_ops.gap.requirement import AnyRequirement, Requirement
 from hetero_ops.gap.throughput import ThroughputTable, read_throughput
 from hetero_ops.inventory.reading import Reading
 from hetero_ops.inventory.source import FleetSource, read_fleet
-from hetero_ops.placement import batch
+from hetero_ops.placement import batch, pipeline, pipeline_plan
 from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
 from hetero_ops.placement.door import as_json, check_seed, profiles
 from hetero_ops.placement.limit import compile_limits
@@ -228,6 +228,25 @@ class Fleet(Replays):
         check_seed(seed)
         search = batch.Search(solver, objective, time_limit_s, steps, seed, threads, weights)
         return batch.plan(self._core, list(requests), search, self._compile)
+
+    def place_dag(
+        self, steps: Iterable[pipeline.PipelineStep], *, near_points: float = 1
+    ) -> pipeline_plan.PipelinePlan:
+        """Plans a pipeline before it runs: where each step goes, and which has to wait for which.
+
+        All steps that may run together fit together. Changes nothing; the same question has the same answer.
+        docs/batch.md says what a good plan is.
+
+        Args:
+            steps: the steps, in any order; at most 1000.
+            near_points: points of the score, of 100, that a place nearer to the data may cost.
+
+        Raises:
+            InvalidRequirement: a step cannot be understood, has the name of another, names one that is not there, or
+                comes after itself.
+            KeyboardInterrupt: Ctrl-C.
+        """
+        return pipeline_plan.plan(self._core, list(steps), near_points, self._request)
 
     def explain(
         self,

@@ -61,7 +61,12 @@ def test_the_whole_yaml_form_is_read() -> None:
         assert {field: getattr(choice, field) for field in common} == common
         assert [precision.word for precision in choice.precisions] == ["fp8"]
         assert choice.runtimes == (("cudnn", "miopen"),)
-        assert (choice.share_mode, choice.near_nic, choice.nodes, choice.spread) == ("exclusive", True, (1, 1), "none")
+        assert (choice.share_mode, choice.nic, choice.nodes, choice.spread) == (
+            "exclusive",
+            "same-root",
+            (1, 1),
+            "none",
+        )
         assert (choice.power_ceiling_mw, choice.may_cap_power) == (5_600_000, True)
     assert (first.wait_s, first.performance_floor_milli, first.image) == (1800, None, None)
     assert (second.wait_s, second.performance_floor_milli, second.image) == (900, 900, "registry/train:rocm")
@@ -169,7 +174,7 @@ REFUSED = [
     ({"class": "gpu", "share": {"mod": "mps"}}, "share.mod: unknown key 'mod'; did you mean 'mode'?"),
     ({"class": "gpu", "confidential": "yes"}, "confidential: 'yes' is not true or false"),
     ({"class": "gpu", "memory": ">=80GB", "memory_floor_mib": 1024}, "given twice"),
-    ({"class": "gpu", "topology": {"nic": "near"}}, "topology.nic: 'near' is none of same-root, any"),
+    ({"class": "gpu", "topology": {"nic": "near"}}, "topology.nic: 'near' is none of same-root, prefer, any"),
     ({"class": "gpu", "degrade": {"order": ["fail", "wait"]}}, "degrade.order: "),
     ({"class": "gpu", "degrade": {"max_wait": "soon"}}, "degrade.max_wait: 'soon' is not a time"),
     ({"class": "gpu", "checkpoint": {"every": "10m"}}, "checkpoint.dir: Field required"),
@@ -204,7 +209,7 @@ REFUSED = [
     ({"class": "gpu", "driver": 580.10}, "driver: 580.1 may have lost a zero"),
     ({"class": "gpu", "labels": {"is-gpu": True}}, "labels: True is not text or a number"),
     ({"class": "gpu", "labels": {"a": "b,c:d"}}, "labels: 'b,c:d' holds a comma"),
-    ({"class": "gpu", "topology": {"nic": []}}, "topology.nic: [] is none of same-root, any"),
+    ({"class": "gpu", "topology": {"nic": []}}, "topology.nic: [] is none of same-root, prefer, any"),
     ({"class": "gpu", "is_confidential": 1}, "is_confidential: '1' is not true or false"),
     ({"class": "gpu", "preemptible": "yes"}, "preemptible: 'yes' is not true or false"),
     ({"class": "gpu", "compute_floor_tflops": True}, "compute_floor_tflops: "),

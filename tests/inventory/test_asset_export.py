@@ -33,7 +33,7 @@ NODE = {
         {"sku": "A100-SXM4-40GB", "count": 1, "partition": "1g.5gb", "memory_mib": 4864, "islands": []},
         {"sku": "unknown", "count": 1},
     ],
-    "used": [{"owner": "pod a/b", "devices": [2], "share_milli": 500, "movable": "checkpoint"}],
+    "used": [{"owner": "pod a/b", "devices": [2], "share_milli": 500, "bound": "memory", "movable": "checkpoint"}],
 }
 
 

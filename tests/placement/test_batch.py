@@ -140,7 +140,7 @@ def test_a_file_of_steps(tmp_path):
         "steps:\n- L4:1\n- {request: 'H100:8', name: tune, priority: 3, age: 2h, times: 2}\n"
         "- choices: [{models: [L4]}]\n"
     )
-    steps = read_batch(file)
+    steps, _ = read_batch(file)
     assert [(step.name, step.priority, step.age_s) for step in steps] == [
         (None, None, 0),
         ("tune", 3, 7200),
@@ -148,7 +148,7 @@ def test_a_file_of_steps(tmp_path):
         (None, None, 0),
     ]
     file.write_text('["L4:1", "L4:2"]')
-    assert [str(step.request) for step in read_batch(file)] == ["L4", "L4:2"]
+    assert [str(step.request) for step in read_batch(file)[0]] == ["L4", "L4:2"]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from hetero_ops import InvalidRequirement, Requirement
 from hetero_ops.errors import InvalidDocument
 from hetero_ops.placement.decision import Placement
 from hetero_ops.placement.fleet import Fleet
@@ -58,6 +59,54 @@ def test_a_near_network_card_counts_within_an_island_and_a_numa_node() -> None:
     apart = linked | {"numa": [0, 0, 1, 1], "nic": [True, False, True, False]}
     on_one = NEAR_NIC | {"topology": {"nic": "same-root", "numa": "require"}}
     assert codes(on_one, fleet({"name": "n", "devices": [apart]})) == {"n": "NUMA_SPLIT"}
+
+
+def ids(on: Fleet, requirement: str | JSON) -> list[tuple[str, int]]:
+    granted = on.place(requirement)
+    assert isinstance(granted, Placement), granted.why()
+    return [(grant.node, grant.id) for grant in granted.devices]
+
+
+@pytest.mark.parametrize(
+    ("nic", "devices"),
+    [
+        ([False, None, True, True], [2, 3]),
+        ([False, None, False, True], [0, 3]),  # unknown is not known to be near
+        (None, [0, 1]),
+        (True, [0, 1]),
+    ],
+)
+def test_devices_with_a_network_card_go_first_where_it_is_preferred(nic: object, devices: list[int]) -> None:
+    for prefers in ("gpu:2 nic=prefer", NEAR_NIC | {"topology": {"nic": "prefer"}}):
+        assert ids(with_nics(nic), prefers) == [("n", device) for device in devices]
+
+
+def test_the_score_comes_before_a_preferred_network_card() -> None:
+    near: JSON = {"sku": "A100-SXM4-80GB", "count": 4, "islands": [[0, 1], [2, 3]], "nic": [False, True, True, False]}
+    on = fleet({"name": "n", "devices": [near]})
+    assert ids(on, "A100:2 nic=prefer") == [("n", 0), ("n", 1)]  # an island before two cards near a network card
+    assert ids(on, "A100 nic=prefer") == [("n", 1)]
+
+
+def test_of_equal_nodes_those_near_a_network_card_are_taken() -> None:
+    near = {"a": [False, False], "b": [True, False], "c": [True, True], "d": [True, True]}
+    nodes = ({"name": name, "devices": [{"sku": "L4", "count": 2, "nic": nic}]} for name, nic in near.items())
+    on = fleet(*nodes)
+    assert ids(on, "gpu:1") == [("a", 0)]
+    assert ids(on, "gpu:1 nic=prefer") == [("b", 0)]
+    assert ids(on, "gpu:2 nic=prefer") == [("c", 0), ("c", 1)]
+    assert ids(on, "gpu:4 nodes=2") == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
+    assert ids(on, "gpu:4 nodes=2 nic=prefer") == [("c", 0), ("c", 1), ("d", 0), ("d", 1)]
+    assert ids(on, "gpu:2 nodes=2 nic=prefer") == [("b", 0), ("c", 0)]
+
+
+def test_the_words_are_read_and_written() -> None:
+    for word in ("same-root", "prefer"):
+        requirement = Requirement.parse({"class": "gpu", "topology": {"nic": word}})
+        assert str(requirement) == f"gpu nic={word}"
+        assert Requirement.parse(str(requirement)) == requirement
+    with pytest.raises(InvalidRequirement, match="same-root, prefer"):
+        Requirement.parse("gpu nic=near")
 
 
 @pytest.mark.parametrize("solver", ["greedy", "search", "genetic"])

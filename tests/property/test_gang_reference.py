@@ -77,7 +77,7 @@ def gangs(draw: st.DrawFn) -> Choice:
     if draw(st.integers(0, 3)) == 0:
         fields["numa"] = "require"
     if draw(st.integers(0, 3)) == 0:
-        fields["near_nic"] = True
+        fields["nic"] = draw(st.sampled_from(["same-root", "prefer", "prefer"]))
     if draw(st.integers(0, 3)) == 0:
         fields["cost_ceiling_milli"] = 4200
     return Choice(**{field: value for field, value in fields.items() if value is not None})

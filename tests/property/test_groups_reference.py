@@ -67,7 +67,11 @@ def mixed(draw: st.DrawFn) -> JSON:
 _MODELS = st.sampled_from(["H100", "Gaudi3", "L4", "Ascend-910B3"])
 _GROUP = st.one_of(
     st.builds(lambda name, count: Choice(name, count=count), _MODELS, st.integers(1, 2)),
-    st.builds(lambda share: Choice(accelerator_class="gpu", share_milli=share), st.sampled_from([250, 500])),
+    st.builds(
+        lambda share, bound: Choice(accelerator_class="gpu", share_milli=share, bound=bound),
+        st.sampled_from([250, 500]),
+        st.sampled_from([None, "compute", "memory"]),
+    ),
     st.builds(lambda mib: Choice(accelerator_class="gpu", share_memory_mib=mib), st.sampled_from([5 * GIB, 30 * GIB])),
     st.builds(
         lambda cores, mib: Choice(accelerator_class="cpu", count=cores, memory_floor_mib=mib),

@@ -10,8 +10,10 @@ from hetero_ops.gap.words import (
     ASKED_CLASSES,
     ASKED_SUPPORTS,
     BATCH_WORDS,
+    BOUND_WORDS,
     LINKS,
     MEMORY_KINDS,
+    NIC_WORDS,
     NUMA_WORDS,
     PRECISIONS,
     RDMA_WORDS,
@@ -49,7 +51,8 @@ MORE = st.fixed_dictionaries(
         "share_mode": st.sampled_from(["mig", "mps", "time-slice", "any"]),
         "isolation": st.sampled_from(["hard", "soft"]),
         "numa": st.sampled_from(NUMA_WORDS),
-        "near_nic": st.booleans(),
+        "nic": st.sampled_from(NIC_WORDS),
+        "bound": st.sampled_from(BOUND_WORDS),
         "nodes": st.tuples(st.integers(1, 4), st.integers(4, 8)),
         "spread": st.sampled_from(["none", "node", "rack", "power"]),
         "groups": st.just(({"accelerator_class": "npu", "count": 2},)),
@@ -172,7 +175,7 @@ def test_a_requirement_is_read_back_from_what_it_prints(requirement: Requirement
 @given(choices())
 def test_a_plain_choice_prints_as_shorthand(choice: Choice) -> None:
     # Rates of more than three decimals, odd names, and what only YAML has no word for.
-    odd = ["compute_floor_tflops", "isolation", "near_nic", "groups", "may_cap_power", "env", "args"]
+    odd = ["compute_floor_tflops", "isolation", "groups", "may_cap_power", "env", "args"]
     odd += ["image", "clusters", "regions", "compliance", "data"]
     blank = Choice("H100")
     plain = choice.model_copy(

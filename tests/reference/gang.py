@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tests.reference import power
 from tests.reference.device_fit import Misfit
 from tests.reference.filtering import misfit_of_node
-from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, booked, total
+from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, booked, total, without_nic
 from tests.reference.scoring import Question, pair, sets, terms, with_verdicts
 from tests.reference.worth import Worth
 
@@ -21,7 +21,7 @@ class Part(NamedTuple):
     """What one node gives; the least is the best but for where it is."""
 
     minus_points: int
-    idle: int
+    order: tuple[int, int]
     cluster: str
     name: str
     ids: tuple[int, ...]
@@ -31,9 +31,9 @@ class Part(NamedTuple):
     penalty: int
 
     @property
-    def rank(self) -> tuple[int, int, str, str, tuple[int, ...]]:
+    def rank(self) -> tuple[int, tuple[int, int], str, str, tuple[int, ...]]:
         """What parts are compared by."""
-        return self.minus_points, self.idle, self.cluster, self.name, self.ids
+        return self.minus_points, self.order, self.cluster, self.name, self.ids
 
 
 class Gang(NamedTuple):
@@ -115,7 +115,8 @@ def _part(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, qu
     points = (points + inside * weights["topology"]) * 100 / sum(weights.values()) - Fraction(penalty, nodes)
     idle = sum(device.free for device in node.devices) - sum(booked(choice, d) for d in chosen)
     ids = tuple(sorted(device.id for device in chosen))
-    return Part(-round(points * _NANO), idle, node.cluster, node.name, ids, node, chosen, values, penalty)
+    order = without_nic(choice, chosen), idle
+    return Part(-round(points * _NANO), order, node.cluster, node.name, ids, node, chosen, values, penalty)
 
 
 def _apart(parts: list[Part], asked: JSON) -> list[Part]:
@@ -133,8 +134,15 @@ def _rank(chosen: Sequence[Part]) -> tuple[object, ...]:
     pairs = list(combinations(chosen, 2))
     in_zone = sum(a.node.zone() == b.node.zone() for a, b in pairs)
     in_rack = sum(_is_one_rack(a.node, b.node) for a, b in pairs)
-    points, idle = sum(part.minus_points for part in chosen), sum(part.idle for part in chosen)
-    return -in_zone, -in_rack, points, idle, [part[2:4] for part in chosen], [part.ids for part in chosen]
+    points, orders = sum(part.minus_points for part in chosen), zip(*(part.order for part in chosen), strict=True)
+    return (
+        -in_zone,
+        -in_rack,
+        points,
+        [sum(each) for each in orders],
+        [part[2:4] for part in chosen],
+        [part.ids for part in chosen],
+    )
 
 
 def _is_one_rack(a: Node, b: Node) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tests.reference.device_fit import CODES, Misfit, part_milli
 from tests.reference.filtering import misfit_of_node, misfit_of_place
 from tests.reference.gang import between
-from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, Reason, TeamUse, booked
+from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, Reason, TeamUse, alike, booked, without_nic
 from tests.reference.scoring import Question, emptied, pair, sets, terms, with_verdicts
 from tests.reference.worth import Worth
 
@@ -21,7 +21,7 @@ class Part(NamedTuple):
     """What one group gets, judged by itself on what the groups before it left."""
 
     score: Fraction
-    idle: int
+    order: tuple[int, int, int]
     node: Node
     devices: tuple[Device, ...]
     values: dict[str, Fraction]
@@ -37,7 +37,7 @@ class Joint(NamedTuple):
     """What all groups get."""
 
     score: Fraction
-    idle: int
+    order: tuple[int, int, int]
     parts: tuple[Part, ...]
 
 
@@ -68,7 +68,7 @@ def best_joint(fleet: Fleet, choice: JSON, question: Question) -> Joint | None:
     meant = sorted(_meant(fleet, choice), key=_name)
     found = [joint for node in meant if (joint := _on_node(fleet, ask, node)[0])]
     if found:
-        return min(found, key=lambda joint: (-joint.score, joint.idle, _name(joint.parts[0].node)))
+        return min(found, key=lambda joint: (-joint.score, joint.order, _name(joint.parts[0].node)))
     for level in {"switch": ["switch"], "rack": ["switch", "rack"]}.get(choice.get("nearness") or "node", []):
         domains: dict[object, list[Node]] = {}
         for node in meant:
@@ -76,7 +76,7 @@ def best_joint(fleet: Fleet, choice: JSON, question: Question) -> Joint | None:
         ways = [next(_over(fleet, ask, nodes), None) for nodes in domains.values() if len(nodes) > 1]
         reached = [joint for joint in ways if joint]
         if reached:
-            return min(reached, key=lambda joint: (-joint.score, joint.idle))  # the first of equal ones
+            return min(reached, key=lambda joint: (-joint.score, joint.order))  # the first of equal ones
     return None
 
 
@@ -166,7 +166,7 @@ def _on_node(fleet: Fleet, ask: Ask, node: Node) -> tuple[Joint | None, Misfit]:
     """The best way on one node, and how far the groups came where there is none."""
     missed: list[Missed] = []
     ways = list(_ways(fleet, ask, [node], (), missed))
-    best = min(ways, key=lambda way: (-way.score, way.idle, [p.ids for p in way.parts]), default=None)
+    best = min(ways, key=lambda way: (-way.score, way.order, [p.ids for p in way.parts]), default=None)
     return best, max(missed, key=lambda miss: miss[:3])[3] if missed else Misfit("GROUPS_APART")
 
 
@@ -203,7 +203,7 @@ def _ways(  # noqa: PLR0913 - what was done so far, and what is tried
     if is_nearest_first:
         taken = {_name(part.node) for part in parts}
         options.sort(
-            key=lambda part: (_name(part.node) not in taken, -part.score, part.idle, _name(part.node), part.ids)
+            key=lambda part: (_name(part.node) not in taken, -part.score, part.order, _name(part.node), part.ids)
         )
     for option in options:
         with _taken(fleet, member, option, ask.question.team):
@@ -216,7 +216,8 @@ def _options(ask: Ask, member: JSON, node: Node) -> Iterator[Part]:
     for chosen in sets(node, member):
         values, penalty = terms(node, chosen, member, ask.worth, ask.question)
         idle = sum(device.free for device in node.devices) - sum(booked(member, device) for device in chosen)
-        yield Part(_total(ask, values, penalty), idle, node, chosen, values, penalty)
+        order = alike(member, chosen), without_nic(member, chosen), idle
+        yield Part(_total(ask, values, penalty), order, node, chosen, values, penalty)
 
 
 def _rank(misfit: Misfit) -> tuple[int, tuple[int, int]]:
@@ -234,6 +235,8 @@ def _taken(fleet: Fleet, member: JSON, part: Part, team: str | None) -> Iterator
         device.free -= shares[device.id]
         if wanted is not None and shares[device.id] < WHOLE:
             device.asked.append((min(wanted, device.usable_mib or 0), shares[device.id]))
+        if member.get("bound") and shares[device.id] < WHOLE:
+            device.bound.append((member["bound"], shares[device.id]))
     if node.free_cpu_milli is not None:
         node.free_cpu_milli -= member["cpu_milli"]
     if node.free_memory_mib is not None:
@@ -249,6 +252,8 @@ def _taken(fleet: Fleet, member: JSON, part: Part, team: str | None) -> Iterator
             device.free += shares[device.id]
             if wanted is not None and shares[device.id] < WHOLE:
                 device.asked.pop()
+            if member.get("bound") and shares[device.id] < WHOLE:
+                device.bound.pop()
 
 
 def _over_ceiling(ask: Ask, parts: Sequence[Part]) -> Misfit | None:
@@ -296,8 +301,9 @@ def _joint(ask: Ask, parts: tuple[Part, ...]) -> Joint:
         values["draw"] = drawing / devices
     if devices > 1:
         values["topology"] = _nearness(ask, parts)
-    left = {_name(part.node): part.idle for part in parts}  # the last group on a node leaves least
-    return Joint(_total(ask, values, max(part.penalty for part in parts)), sum(left.values()), parts)
+    left = {_name(part.node): part.order[2] for part in parts}  # the last group on a node leaves least
+    order = sum(part.order[0] for part in parts), sum(part.order[1] for part in parts), sum(left.values())
+    return Joint(_total(ask, values, max(part.penalty for part in parts)), order, parts)
 
 
 def _together(values: Sequence[Fraction]) -> Fraction:

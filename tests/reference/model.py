@@ -1,6 +1,6 @@
 """A fleet as plain objects: a device knows all that a decision may ask of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -38,6 +38,7 @@ class Device:
     oversubscribe: int = WHOLE
     guard: int | None = None
     asked: list[tuple[int, int]] = field(default_factory=list)
+    bound: list[tuple[str, int]] = field(default_factory=list)
     is_full: bool = False
     read_mw: int | None = None
     free_when_read: int | None = None
@@ -176,6 +177,16 @@ def booked(choice: JSON, device: Device) -> int:
     if choice["memory_floor_mib"] is not None and device.nominal_mib:
         for_memory = -(-choice["memory_floor_mib"] * WHOLE // device.nominal_mib)
     return min(max(part, for_memory, 1), asked)
+
+
+def alike(choice: JSON, chosen: Iterable[Device]) -> int:
+    """What shares that are bound by the same as a choice have of devices, thousandths."""
+    return sum(milli for device in chosen for bound, milli in device.bound if bound == choice.get("bound"))
+
+
+def without_nic(choice: JSON, chosen: Iterable[Device]) -> int:
+    """Devices without a network card on their PCIe root, where a choice prefers them with one."""
+    return sum(not device.nic for device in chosen) if choice.get("prefers_nic") else 0
 
 
 def room(choice: JSON, device: Device) -> int:

@@ -97,7 +97,7 @@ def _counts(fleet: Fleet, written: JSON) -> list[JSON]:
 
 
 def _best_count(fleet: Fleet, written: JSON, question: Question) -> JSON:
-    """The count whose best candidate scores highest and leaves least idle; the fewest devices where none does."""
+    """The count whose best candidate scores highest, or is first of equal ones; the fewest devices where none does."""
     counts = _counts(fleet, written)
     found = []
     for place, asked in enumerate(counts):
@@ -223,6 +223,8 @@ def take(fleet: Fleet, answer: Answer, choice: JSON, team: str | None = None) ->
             device.free -= share
             if choice.get("share_memory_mib") is not None and share < WHOLE:
                 device.asked.append((min(choice["share_memory_mib"], device.usable_mib or 0), share))
+            if choice.get("bound") and share < WHOLE:
+                device.bound.append((choice["bound"], share))
             if team is not None:
                 fleet.team_uses.append(TeamUse(team, device, share))
         if node.free_cpu_milli is not None:

@@ -149,6 +149,8 @@ def _use(node: Node, used: JSON) -> None:
             device.free -= share
             if mib is not None and share < WHOLE:
                 device.asked.append((min(mib, device.usable_mib or mib), share))
+            if "bound" in used and share < WHOLE:
+                device.bound.append((used["bound"], share))
     if node.free_cpu_milli is not None:  # hosts may be overcommitted
         node.free_cpu_milli = max(0, node.free_cpu_milli - used.get("cpu_milli", 0))
     if node.free_memory_mib is not None:

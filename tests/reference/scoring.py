@@ -12,7 +12,7 @@ from tests.reference.affinity import affinity
 from tests.reference.device_fit import computed_precision, part_of, speed_left
 from tests.reference.filtering import misfit_now, misfit_of_node, misfit_on_node
 from tests.reference.fragmentation import Mix
-from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, booked, room
+from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, alike, booked, room, without_nic
 from tests.reference.quota import misfit_of_team
 from tests.reference.speed import misfit_of_speed
 from tests.reference.worth import Worth
@@ -58,12 +58,14 @@ def emptied(fleet: Fleet) -> Fleet:
         node.state, node.free_cpu_milli, node.free_memory_mib = "active", node.cpu_milli, node.memory_mib
         for device in node.devices:
             device.is_healthy, device.free, device.read_mw = True, WHOLE, None
-            device.asked, device.is_full = [], False
+            device.asked, device.bound, device.is_full = [], [], False
     return empty
 
 
-def ranked(fleet: Fleet, choice: JSON, question: Question) -> Iterator[tuple[Fraction, int, str, str, tuple[int, ...]]]:
-    """All candidates: score, then less idle share left on the node, then names, then lower device ids."""
+def ranked(
+    fleet: Fleet, choice: JSON, question: Question
+) -> Iterator[tuple[Fraction, tuple[int, int, int], str, str, tuple[int, ...]]]:
+    """All candidates: score, less shared with its own kind, network cards, less idle share left, names, ids."""
     worth = Worth(fleet, question.mix)
     for node in fleet.nodes:
         if misfit_of_node(node, choice) is None:
@@ -71,7 +73,8 @@ def ranked(fleet: Fleet, choice: JSON, question: Question) -> Iterator[tuple[Fra
                 taken = sum(booked(choice, device) for device in chosen)
                 idle = sum(device.free for device in node.devices) - taken
                 ids = tuple(sorted(device.id for device in chosen))
-                yield -score(node, chosen, choice, worth, question), idle, node.cluster, node.name, ids
+                order = alike(choice, chosen), without_nic(choice, chosen), idle
+                yield -score(node, chosen, choice, worth, question), order, node.cluster, node.name, ids
 
 
 def sets(node: Node, choice: JSON) -> Iterator[tuple[Device, ...]]:

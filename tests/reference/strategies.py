@@ -117,6 +117,7 @@ _HOST = st.fixed_dictionaries(
 _USE = st.fixed_dictionaries(
     {
         "share_milli": st.sampled_from([None, 250, 500, 700]),
+        "bound": st.sampled_from([None, "compute", "memory"]),
         "team": st.sampled_from([None, None, "vision"]),
         "cpu_milli": st.sampled_from([None, 1000]),
         "memory_mib": st.sampled_from([None, GIB]),
@@ -242,7 +243,7 @@ _CLAUSES: dict[str, st.SearchStrategy[Any]] = {
     "memory_kind": st.sampled_from(["hbm", "gddr"]),
     "is_confidential": st.just(True),  # noqa: FBT003 - a value, not a switch
     "numa": st.sampled_from(["require", "require", "prefer"]),
-    "near_nic": st.just(True),  # noqa: FBT003 - a value, not a switch
+    "nic": st.sampled_from(["same-root", "same-root", "prefer"]),
     "toolkit": st.sampled_from(["cuda", "cuda", "rocm", "oneapi"]),
     "may_translate": st.just(True),  # noqa: FBT003
     "may_cap_power": st.just(True),  # noqa: FBT003 - a value, not a switch
@@ -276,6 +277,7 @@ _WHOLE = st.fixed_dictionaries(
 _RANGE = st.fixed_dictionaries({"count": st.integers(1, 3), "count_ceiling": st.integers(4, 6)})
 _SHARE = st.fixed_dictionaries({"share_milli": st.sampled_from([100, 250, 500, 750])})
 _SHARE_BY_MEMORY = st.fixed_dictionaries({"share_memory_mib": st.sampled_from([5 * GIB, 10 * GIB, 30 * GIB, 90 * GIB])})
+_BOUND = st.sampled_from([None, "compute", "memory"])
 _WORK = st.fixed_dictionaries({"units_milli": st.sampled_from([200, 1000, 1500, 3000])})
 _AMOUNT = st.sampled_from([_WHOLE, _WHOLE, _WHOLE, _RANGE, _SHARE, _SHARE_BY_MEMORY, _WORK]).flatmap(
     lambda strategy: strategy
@@ -297,6 +299,7 @@ def choices(draw: st.DrawFn, plain: tuple[str, ...] = _NAMES) -> Choice:
     fields |= draw(_AMOUNT)
     if "share_milli" in fields or "share_memory_mib" in fields:
         fields.pop("link_floor_mbps", None)
+        fields["bound"] = draw(_BOUND)
     if "share_memory_mib" in fields:
         fields.pop("memory_floor_mib", None)
         fields.pop("memory_ceiling_mib", None)  # with a floor on the share, hardly ever both

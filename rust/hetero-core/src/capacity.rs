@@ -1,6 +1,7 @@
 //! Free capacity: hot columns, changed here only, with checkpoint and rollback.
 
 use crate::hold::Hold;
+use crate::pairing::Neighbours;
 use crate::request::Choice;
 use crate::units::{NodeIdx, WHOLE_MILLI};
 
@@ -18,6 +19,8 @@ pub struct Capacity {
     /// Per device: memory of the shares that asked for memory, and their shares in thousandths. The other shares have as
     /// much of the memory as of the device.
     asked: Vec<Asked>,
+    /// Per device: what shares that say what they are bound by have of it.
+    neighbours: Vec<Neighbours>,
     /// Per device: whether its memory is so full that no further share is admitted.
     is_full: Vec<bool>,
     undo: Vec<Undo>,
@@ -35,6 +38,7 @@ pub(crate) struct Asked {
 enum Undo {
     Device(usize, u16),
     Asked(usize, Asked),
+    Neighbours(usize, Neighbours),
     Cpu(usize, Option<u64>),
     Memory(usize, Option<u64>),
 }
@@ -55,8 +59,17 @@ impl Capacity {
         free_cpu_milli: Vec<Option<u64>>,
         free_memory_mib: Vec<Option<u64>>,
     ) -> Self {
-        let (asked, is_full) = (vec![Asked::default(); free_milli.len()], vec![false; free_milli.len()]);
-        Self { free_milli, free_cpu_milli, free_memory_mib, usable_mib, asked, is_full, undo: Vec::new() }
+        let devices = free_milli.len();
+        Self {
+            free_milli,
+            free_cpu_milli,
+            free_memory_mib,
+            usable_mib,
+            asked: vec![Asked::default(); devices],
+            neighbours: vec![Neighbours::default(); devices],
+            is_full: vec![false; devices],
+            undo: Vec::new(),
+        }
     }
 
     /// Free share of a device as far as a choice that takes `share_milli` of it can use it: nothing where its memory is
@@ -87,6 +100,16 @@ impl Capacity {
         self.asked[at]
     }
 
+    /// What shares of a device have that say what they are bound by.
+    pub fn neighbours(&self, at: usize) -> Neighbours {
+        self.neighbours[at]
+    }
+
+    /// What shares that are bound by the same as a choice have of a device, thousandths; 0 where the choice does not say.
+    pub(crate) fn alike_milli(&self, at: usize, choice: &Choice) -> u16 {
+        choice.bound.map_or(0, |bound| self.neighbours[at].alike_milli(bound))
+    }
+
     /// Whether the memory of a device is so full that no share is admitted.
     pub(crate) fn is_full(&self, at: usize) -> bool {
         self.is_full[at]
@@ -108,6 +131,7 @@ impl Capacity {
             match undo {
                 Undo::Device(at, was) => self.free_milli[at] = was,
                 Undo::Asked(at, was) => self.asked[at] = was,
+                Undo::Neighbours(at, was) => self.neighbours[at] = was,
                 Undo::Cpu(at, was) => self.free_cpu_milli[at] = was,
                 Undo::Memory(at, was) => self.free_memory_mib[at] = was,
             }
@@ -151,16 +175,23 @@ impl Capacity {
             }
             self.undo.push(Undo::Device(at, was));
             self.free_milli[at] = u16::try_from(is).map_err(|_| OutOfRange)?;
-            if let Some(mib) = hold.share_memory_mib.filter(|_| hold.share_milli < WHOLE_MILLI) {
-                self.change_asked(
-                    at,
-                    hold.share_milli,
-                    mib.min(self.usable_mib[at].unwrap_or(mib)),
-                    is < u64::from(was),
-                );
+            if hold.share_milli < WHOLE_MILLI {
+                self.change_shares(at, hold, is < u64::from(was));
             }
         }
         self.change_host(hold.node, hold, change)
+    }
+
+    fn change_shares(&mut self, at: usize, hold: &Hold, is_taken: bool) {
+        if let Some(mib) = hold.share_memory_mib {
+            self.change_asked(at, hold.share_milli, mib.min(self.usable_mib[at].unwrap_or(mib)), is_taken);
+        }
+        if let Some(bound) = hold.bound {
+            let was = self.neighbours[at];
+            self.undo.push(Undo::Neighbours(at, was));
+            self.neighbours[at] =
+                if is_taken { was.with(bound, hold.share_milli) } else { was.without(bound, hold.share_milli) };
+        }
     }
 
     fn change_asked(&mut self, at: usize, milli: u16, mib: u64, is_taken: bool) {

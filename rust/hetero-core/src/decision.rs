@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::codes::Code;
+use crate::pairing::BoundBy;
 use crate::sharing::Sharing;
 
 /// How a question ended.
@@ -220,6 +221,9 @@ pub struct GroupGrant {
     /// Memory of the device that was asked for, where the share follows from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share_memory_mib: Option<u64>,
+    /// What the share is bound by, where the group says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<BoundBy>,
 }
 
 /// Something about a placement that its user may want otherwise.
@@ -277,6 +281,9 @@ pub struct Placement {
     /// Memory of the device that was asked for, where the share follows from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share_memory_mib: Option<u64>,
+    /// What the share is bound by, where the choice says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<BoundBy>,
     /// The team that it counts for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::pairing::BoundBy;
 use crate::units::NodeIdx;
 
 /// Names a hold within one fleet. Counted, never reused.
@@ -27,6 +28,8 @@ pub struct Hold {
     pub share_milli: u16,
     /// Memory of a device that it asked for, where the share follows from it.
     pub share_memory_mib: Option<u64>,
+    /// What it is bound by, where it says so.
+    pub bound: Option<BoundBy>,
     /// CPU, thousandths of a core.
     pub cpu_milli: u64,
     /// Host memory, MiB.

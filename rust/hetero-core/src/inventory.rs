@@ -282,8 +282,8 @@ impl Inventory {
             let cpu_milli = used.cpu_milli.unwrap_or(0).min(capacity.free_cpu_milli[at.at()].unwrap_or(0));
             let memory_mib = used.memory_mib.unwrap_or(0).min(capacity.free_memory_mib[at.at()].unwrap_or(0));
             let team = used.team.clone();
-            let share_memory_mib = used.device_memory_mib;
-            let hold = Hold { node: at, devices, share_milli, share_memory_mib, cpu_milli, memory_mib, team };
+            let (share_memory_mib, bound) = (used.device_memory_mib, used.bound);
+            let hold = Hold { node: at, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team };
             capacity.take(&hold).map_err(|_| {
                 let message =
                     format!("{} uses more of a device than is left of it (1000 thousandths in all)", used.owner);

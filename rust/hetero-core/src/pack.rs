@@ -1,7 +1,9 @@
 //! Which devices of one node: every choice of devices that could score differently, and no other.
 //!
 //! Devices of a node that share kind, island, NUMA node, switch, free share and the power that a step would add are
-//! interchangeable, so it is enough to choose how many of each such group to take; of a group the lowest ids go first.
+//! interchangeable, so it is enough to choose how many of each such group to take; of a group the lowest ids go first. A
+//! share that says what it is bound by also tells devices apart by what others of its kind have of them, and a step that
+//! prefers network cards by these.
 
 use crate::capacity::Capacity;
 use crate::device::Device;
@@ -62,7 +64,7 @@ pub fn for_each_option(
     let offered = only_whole(inventory, node, choice, fit, is_usable);
     for run in runs.iter().filter(|run| offered[run.kind.at()].is_none()) {
         let usable = run.devices.clone().filter(|&at| is_usable(at) && is_placed(at) && is_near(at));
-        let groups = interchangeable(&inventory.devices, usable, capacity, &added_mw, count);
+        let groups = interchangeable(&inventory.devices, usable, capacity, &added_mw, choice);
         let nothing = Taken { before: usize::MAX, of_island: 0, ranks };
         take(&groups, count, nothing, &mut picked, &mut left, &mut each);
     }
@@ -73,14 +75,15 @@ fn interchangeable(
     usable: impl Iterator<Item = usize>,
     capacity: &Capacity,
     added_mw: impl Fn(usize) -> Option<u64>,
-    count: usize,
+    choice: &Choice,
 ) -> Vec<Group> {
     // What only tells how near devices are to each other tells one device apart from no other.
-    let near = |device: &Device| if count > 1 { (device.switch, device.card) } else { (None, None) };
+    let near = |device: &Device| if choice.count > 1 { (device.switch, device.card) } else { (None, None) };
     let key = |at: usize| {
         let asked = capacity.asked(at);
         let free = (capacity.free_milli[at], asked.mib, asked.milli, added_mw(at));
-        (devices[at].island, devices[at].numa, free, near(&devices[at]))
+        let tie = (capacity.alike_milli(at, choice), choice.prefers_nic && devices[at].is_near_nic);
+        (devices[at].island, devices[at].numa, (free, tie), near(&devices[at]))
     };
     let mut groups: Vec<Group> = Vec::new();
     for at in usable {

@@ -1,12 +1,13 @@
 //! The decision: filter, pack and score, choice by choice; the first choice with a candidate wins.
 
+mod placing;
+
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
 use crate::codes::Code;
-use crate::decision::{Decision, Grant, Granted, NoFit, Performance, Placement, Reason, Verdict};
-use crate::digest::{Hasher, hex};
+use crate::decision::{Decision, NoFit, Verdict};
 use crate::error::Result;
 use crate::explain::considered;
 use crate::filter::{self, Misfit, View};
@@ -17,10 +18,13 @@ use crate::pack::for_each_option;
 use crate::ranking::{Asker, Outlook};
 use crate::reason::{gather, refusals, usable_kinds};
 use crate::request::{Choice, Request};
-use crate::score::{Before, Candidate, Policy, Values, Weights, penalties, performance, round, values};
-use crate::sharing::Sharing;
-use crate::units::{NodeIdx, share_of};
+use crate::score::{Before, Candidate, Policy, Values, Weights, values};
+use crate::tie::Tie;
+use crate::units::NodeIdx;
 use crate::{gang, groups, power, victims};
+
+use placing::trace_id;
+pub(crate) use placing::{granted, grants, placement};
 
 /// How a request is to be judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,8 +56,8 @@ pub struct Best {
     pub values: Values,
     /// The score.
     pub total: f64,
-    /// Accelerator capacity that the node has left then.
-    pub(crate) idle_milli: u64,
+    /// What decides between it and others of its score.
+    pub(crate) tie: Tie,
 }
 
 impl Best {
@@ -88,14 +92,14 @@ impl Best {
         ids
     }
 
-    /// Higher score; then less accelerator capacity left idle on the node; then the node's name; then lower device ids.
+    /// Higher score; then what decides between equal ones; then the node's name; then lower device ids.
     fn is_better_than(&self, other: &Self, fleet: &Fleet) -> bool {
         self.order(other).then(self.node.cmp(&other.node)).then_with(|| self.ids(fleet).cmp(&other.ids(fleet))).is_lt()
     }
 
-    /// The order of nodes but for their names: higher score, then less left idle.
+    /// The order of nodes but for their names: higher score, then what decides between equal ones.
     pub(crate) fn order(&self, other: &Self) -> std::cmp::Ordering {
-        other.total.total_cmp(&self.total).then(self.idle_milli.cmp(&other.idle_milli))
+        other.total.total_cmp(&self.total).then(self.tie.cmp(&other.tie))
     }
 }
 
@@ -228,9 +232,9 @@ fn best_states(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], question:
     let asker = Asker { choice, fit, policy: question.policy, weights: question.weights };
     let score = |state: usize| {
         let mut outlook: Option<Outlook> = None;
-        for_each_candidate(fleet, states.first(state)?, choice, fit, question, |_, values, idle_milli| {
+        for_each_candidate(fleet, states.first(state)?, choice, fit, question, |_, values, tie| {
             let (total, other_points) = (values.total(&question.weights), values.other_points(&question.weights));
-            let here = Outlook { total, idle_milli, other_points, lost: values.lost };
+            let here = Outlook { total, tie, other_points, lost: values.lost };
             outlook = Some(outlook.map_or(here, |outlook| outlook.joined(&here)));
         });
         outlook
@@ -262,9 +266,9 @@ pub fn best_of_node(
     question: &Question,
 ) -> Option<Best> {
     let mut best: Option<Best> = None;
-    for_each_candidate(fleet, node, choice, fit, question, |devices, values, idle_milli| {
+    for_each_candidate(fleet, node, choice, fit, question, |devices, values, tie| {
         let total = values.total(&question.weights);
-        let here = Best { node, devices: devices.to_vec(), values, total, idle_milli };
+        let here = Best { node, devices: devices.to_vec(), values, total, tie };
         if best.as_ref().is_none_or(|best| here.is_better_than(best, fleet)) {
             best = Some(here);
         }
@@ -272,14 +276,14 @@ pub fn best_of_node(
     best
 }
 
-/// Calls `each` with the devices of every candidate of one node, their values, and what is then left idle there.
+/// Calls `each` with the devices of every candidate of one node, their values, and what decides between equal ones.
 pub(crate) fn for_each_candidate(
     fleet: &Fleet,
     node: NodeIdx,
     choice: &Choice,
     fit: &[Option<Misfit>],
     question: &Question,
-    mut each: impl FnMut(&[usize], Values, u64),
+    mut each: impl FnMut(&[usize], Values, Tie),
 ) {
     let (inventory, capacity, added_mw) = (fleet.inventory(), fleet.capacity(), |at| power::added_by(fleet, at));
     let fit = usable_kinds(fleet, node, choice, fit);
@@ -300,8 +304,8 @@ pub(crate) fn for_each_candidate(
         if !power::is_within(fleet, choice, Candidate { node, devices }) {
             return; // another device of the node draws less
         }
-        let idle_milli = before.total_milli() - devices.iter().map(|&at| u64::from(share(at))).sum::<u64>();
-        each(devices, values(fleet, choice, Candidate { node, devices }, &before, question), idle_milli);
+        let values = values(fleet, choice, Candidate { node, devices }, &before, question);
+        each(devices, values, Tie::of(fleet, choice, devices, &before));
     };
     if choice.is_cpu_only() {
         consider(&[]);
@@ -313,100 +317,4 @@ pub(crate) fn for_each_candidate(
 pub(crate) fn is_on_one_numa_node(fleet: &Fleet, devices: &[usize]) -> bool {
     let numa = |&at: &usize| fleet.inventory().devices[at].numa;
     devices.first().and_then(numa).is_some_and(|first| devices.iter().all(|at| numa(at) == Some(first)))
-}
-
-pub(crate) fn placement(
-    fleet: &Fleet,
-    request: &Request,
-    question: &Question,
-    index: usize,
-    choice: &Choice,
-    best: &Best,
-    reasons: Vec<Reason>,
-) -> Placement {
-    let node = fleet.node(best.node);
-    Placement {
-        verdict: if index == 0 { Verdict::Placed } else { Verdict::Degraded },
-        requirement: request.requirement.clone(),
-        choice: choice.label.clone(),
-        choice_index: index,
-        policy: question.policy.word().to_owned(),
-        score: round(best.total),
-        terms: best.values.terms(fleet, choice, best.candidate(), question),
-        penalties: penalties(fleet, best.candidate(), question.policy),
-        cluster: node.cluster.clone(),
-        nodes: vec![node.name.clone()],
-        devices: grants(fleet, choice, best),
-        granted: granted(fleet, choice, best),
-        groups: Vec::new(),
-        notes: Vec::new(),
-        precision: choice.precisions.first().map(|need| need.word.clone()),
-        quantize: choice.quantize.clone(),
-        cpu_milli: choice.cpu_milli,
-        memory_mib: choice.host_memory_mib,
-        share_memory_mib: choice.share_memory_mib.filter(|_| choice.is_share()),
-        team: request.team.clone(),
-        reasons,
-        performance: match index {
-            0 => Performance { ratio: Some(1.0), source: "first choice".to_owned() },
-            _ => performance::relative(fleet, &request.choices[0], choice, best.candidate()),
-        },
-        mix: fleet.mix().document.source.clone(),
-        reserved: false,
-        trace_id: trace_id(fleet, request, question),
-    }
-}
-
-pub(crate) fn grants(fleet: &Fleet, choice: &Choice, best: &Best) -> Vec<Grant> {
-    let inventory = fleet.inventory();
-    let mut grants: Vec<Grant> = best
-        .devices
-        .iter()
-        .map(|&at| Grant {
-            node: fleet.node(best.node).name.clone(),
-            id: inventory.devices[at].id,
-            uuid: inventory.devices[at].uuid.clone(),
-            share_milli: inventory.kinds[inventory.devices[at].kind.at()].share_for(choice),
-            free_milli: fleet.capacity().free_milli[at],
-        })
-        .collect();
-    grants.sort_by_key(|grant| grant.id);
-    grants
-}
-
-pub(crate) fn granted(fleet: &Fleet, choice: &Choice, best: &Best) -> Option<Granted> {
-    let inventory = fleet.inventory();
-    let kind = &inventory.kinds[inventory.devices[*best.devices.first()?].kind.at()];
-    Some(Granted {
-        sku: kind.sku.clone(),
-        vendor: kind.vendor.clone(),
-        model: kind.model.clone(),
-        class: kind.class,
-        partition: kind.partition.clone(),
-        memory_mib: kind.usable_mib.map(|usable| {
-            let by_share = share_of(usable, u64::from(kind.share_for(choice)));
-            choice.share_memory_mib.map_or(by_share, |asked| asked.min(usable))
-        }),
-        sharing: Sharing::of(kind, choice),
-    })
-}
-
-/// Digest of everything the answer follows from: the same question has the same id.
-fn trace_id(fleet: &Fleet, request: &Request, question: &Question) -> String {
-    let weights = &question.weights;
-    let digest = Hasher::new("trace")
-        .text(&request.requirement)
-        .bytes(&fleet.digest())
-        .bytes(&fleet.mix().digest)
-        .number(u64::from(weights.performance))
-        .number(u64::from(weights.topology))
-        .number(u64::from(weights.fragmentation))
-        .number(u64::from(weights.power))
-        .text(&fleet.profiles().digest)
-        .text(question.policy.word())
-        .number(question.seed)
-        .text(&question.key);
-    let digest = victims::digested(fleet, request, gang::digested(fleet, request, question, digest));
-    let digest = fleet.quotas().digested(request.team.as_deref(), digest);
-    hex(fleet.measured().digested(request, digest).finish())
 }

@@ -13,6 +13,7 @@ use crate::filter::Misfit;
 use crate::request::Choice;
 use crate::score::{Policy, Weights, fragmentation};
 use crate::state::{StateKey, StateTable};
+use crate::tie::Tie;
 use crate::worth::{Drift, PARTS, Worth};
 
 /// Bounds that are kept at most, over all choices: 56 bytes each.
@@ -45,8 +46,8 @@ impl Asker<'_> {
 pub(crate) struct Outlook {
     /// The score.
     pub(crate) total: f64,
-    /// What the best candidate leaves idle.
-    pub(crate) idle_milli: u64,
+    /// What decides between the best candidate and others of its score.
+    pub(crate) tie: Tie,
     /// The most points that a candidate has beside those of fragmentation.
     pub(crate) other_points: f64,
     /// The least that a candidate costs the mix, part by part.
@@ -56,7 +57,7 @@ pub(crate) struct Outlook {
 impl Outlook {
     /// Of the candidates of both.
     pub(crate) fn joined(&self, other: &Self) -> Self {
-        let is_better = self.total.total_cmp(&other.total).then(other.idle_milli.cmp(&self.idle_milli)).is_ge();
+        let is_better = self.total.total_cmp(&other.total).then(other.tie.cmp(&self.tie)).is_ge();
         let best = if is_better { self } else { other };
         let (other_points, lost) = (self.other_points.max(other.other_points), self.lost.least(&other.lost));
         Self { other_points, lost, ..*best }
@@ -124,23 +125,23 @@ impl Ord for Open {
     }
 }
 
-/// The best states so far, all alike in score and idle share.
+/// The best states so far, all alike in score and in what decides between equal scores.
 #[derive(Debug)]
 struct Front {
     total: f64,
-    idle_milli: u64,
+    tie: Tie,
     states: Vec<usize>,
 }
 
 impl Front {
     fn new() -> Self {
-        Self { total: f64::NEG_INFINITY, idle_milli: 0, states: Vec::new() }
+        Self { total: f64::NEG_INFINITY, tie: Tie::default(), states: Vec::new() }
     }
 
     fn add(&mut self, state: usize, outlook: &Outlook) {
-        let order = self.total.total_cmp(&outlook.total).then(outlook.idle_milli.cmp(&self.idle_milli));
+        let order = self.total.total_cmp(&outlook.total).then(outlook.tie.cmp(&self.tie));
         if order.is_lt() {
-            *self = Self { total: outlook.total, idle_milli: outlook.idle_milli, states: Vec::new() };
+            *self = Self { total: outlook.total, tie: outlook.tie, states: Vec::new() };
         }
         if order.is_le() {
             self.states.push(state);
@@ -184,7 +185,7 @@ impl Memory {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner).all.clear();
     }
 
-    /// The states with the best score, all alike in score and idle share; none where the choice fits nowhere.
+    /// The states with the best score, all alike in that and in what decides between equal scores; none where the choice fits nowhere.
     ///
     /// `score` says how a state is now. `None` when another thread is at it.
     pub(crate) fn best(

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::document::PoolDocument;
 use crate::error::{Error, Result};
 use crate::kind::Kind;
+use crate::pairing::Neighbours;
 use crate::request::{Choice, ShareMode};
 use crate::units::WHOLE_MILLI;
 
@@ -65,6 +66,9 @@ pub struct Sharing {
     /// Thousandths of the device that it may use while neighbours leave it idle, where that is more than its share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst_milli: Option<u16>,
+    /// What its neighbours on the device are bound by, where it says so itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<Neighbours>,
     /// What that means.
     pub means: String,
 }
@@ -81,8 +85,8 @@ impl Sharing {
         }
     }
 
-    /// Of a choice on devices of a kind; `None` where whole devices are granted.
-    pub fn of(kind: &Kind, choice: &Choice) -> Option<Self> {
+    /// Of a choice beside others on a device of a kind; `None` where whole devices are granted.
+    pub fn of(kind: &Kind, choice: &Choice, beside: Neighbours) -> Option<Self> {
         if kind.partition.is_none() && !choice.is_share() {
             return None;
         }
@@ -97,6 +101,7 @@ impl Sharing {
         };
         let booked = kind.share_for(choice);
         let burst_milli = Some(choice.share_milli).filter(|&milli| choice.share_memory_mib.is_none() && milli > booked);
-        Some(Self { mode, isolation: isolation.to_owned(), burst_milli, means: means.to_owned() })
+        let neighbours = choice.bound.filter(|_| choice.is_share()).map(|_| beside);
+        Some(Self { mode, isolation: isolation.to_owned(), burst_milli, neighbours, means: means.to_owned() })
     }
 }

@@ -9,6 +9,7 @@ use crate::place::{self, Best, Question, best_of_fleet, best_of_node, is_on_one_
 use crate::reason::usable_kinds;
 use crate::request::{Choice, Request};
 use crate::score::{Before, Candidate, Policy, values};
+use crate::tie::Tie;
 use crate::units::NodeIdx;
 use crate::{gang, groups, power};
 
@@ -132,9 +133,9 @@ fn judged(fleet: &Fleet, request: &Request, question: &Question, spot: &Spot) ->
     }
     let before = Before::of(fleet, *at);
     let values = values(fleet, choice, candidate, &before, question);
-    let idle_milli = before.total_milli() - devices.iter().map(|&device| u64::from(share(device))).sum::<u64>();
+    let tie = Tie::of(fleet, choice, devices, &before);
     let total = values.total(&question.weights);
-    let best = Best { node: *at, devices: devices.clone(), values, total, idle_milli };
+    let best = Best { node: *at, devices: devices.clone(), values, total, tie };
     best.is_good(choice).then_some(best)
 }
 
@@ -184,6 +185,7 @@ impl Fleet {
                 .first()
                 .map_or(0, |&at| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice)),
             share_memory_mib: choice.share_memory_mib,
+            bound: choice.bound,
             devices: devices.clone(),
             cpu_milli: choice.cpu_milli,
             memory_mib: choice.host_memory_mib,

@@ -30,6 +30,9 @@ fn placed(placement: &Placement) -> String {
         let burst = sharing.burst_milli.map_or(String::new(), |milli| format!(", up to {milli}/1000 while idle"));
         let _ =
             writeln!(text, "  shared ({}{burst}), isolation {}: {}", sharing.word(), sharing.isolation, sharing.means);
+        if let Some((bound, beside)) = placement.bound.zip(sharing.neighbours) {
+            let _ = writeln!(text, "  bound by {}; {}", bound.word(), beside.words());
+        }
     }
     for note in &placement.notes {
         let _ = writeln!(text, "  {}: {}", note.code, note.text);

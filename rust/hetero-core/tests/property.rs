@@ -133,6 +133,7 @@ fn rollback_restores_bytes() {
     let before = capacity.clone();
     let hold = |devices: Vec<usize>, share_milli, cpu_milli| Hold {
         share_memory_mib: None,
+        bound: None,
         node: NodeIdx::new(0),
         devices,
         share_milli,

@@ -7,7 +7,7 @@
 //! All tasks of a [`Trace`], then tasks drawn from it until they ask for a stated multiple of the fleet's devices, come
 //! in random order ([`simulate()`]). Each is placed at once or never; none departs. One seed is one run. Or the tasks come when
 //! they came, wait, run as long as they ran, and end ([`simulate_timed`]). This crate has no clock: it is given one.
-//! [`place_each`] asks many questions about one state. Nothing but the measured times depends on the number of threads.
+//! [`place_each`] asks many questions about one state; [`batch`] plans many steps together, [`dag`] a pipeline of them. Nothing but the measured times depends on the number of threads.
 
 #![forbid(unsafe_code)]
 
@@ -15,6 +15,7 @@ mod arrival;
 mod baseline;
 pub mod batch;
 mod contender;
+pub mod dag;
 mod device;
 mod difference;
 mod each;

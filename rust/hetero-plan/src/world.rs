@@ -78,7 +78,8 @@ impl World {
     pub(crate) fn hold(&self, class: usize, node: NodeIdx, devices: Vec<usize>) -> Hold {
         let choice = &self.classes[class].choice;
         let (share_milli, cpu_milli, memory_mib) = (choice.share_milli, choice.cpu_milli, choice.host_memory_mib);
-        Hold { node, devices, share_milli, share_memory_mib: None, cpu_milli, memory_mib, team: None }
+        let (share_memory_mib, bound, team) = (None, choice.bound, None);
+        Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team }
     }
 
     /// The first devices that a task of a class may take on a node where it fits, by their positions in the columns.

@@ -14,7 +14,7 @@ pub(crate) fn tasks(text: &[u8]) -> hetero_core::Result<Vec<hetero_plan::batch::
     read(text, "tasks")
 }
 
-fn read<'a, T: Deserialize<'a>>(text: &'a [u8], what: &str) -> hetero_core::Result<T> {
+pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a [u8], what: &str) -> hetero_core::Result<T> {
     serde_json::from_slice(text).map_err(|e| hetero_core::Error::InvalidRequest { message: format!("{what}: {e}") })
 }
 

@@ -11,6 +11,7 @@ use hetero_plan::batch::Batch;
 use pyo3::prelude::*;
 
 use crate::batch;
+use crate::dag;
 use crate::decision::{Placement, to_python};
 use crate::detached;
 use crate::errors;
@@ -265,6 +266,26 @@ impl Fleet {
         let (decisions, report) = detached(py, || {
             let batch = Batch { requests, tasks: batch::tasks(tasks)? };
             batch::settle(&self.read(), &batch, settings, (&chosen, bound))
+        })?;
+        Ok((all_to_python(py, decisions)?, report))
+    }
+
+    /// Plans a pipeline: the decision of each step, and the report as JSON. Changes nothing; Ctrl-C ends it.
+    ///
+    /// `requests` is by step; `steps` is JSON: of each `after` and `near`, places of others, and `duration_s`.
+    #[allow(clippy::needless_pass_by_value)] // Python lists arrive as vectors
+    fn place_dag(
+        &self,
+        py: Python<'_>,
+        requests: Vec<Bound<'_, Request>>,
+        steps: &[u8],
+        settings: &[u8],
+    ) -> PyResult<(Vec<Py<PyAny>>, String)> {
+        let requests = cores(&requests);
+        let watch = Watch::default();
+        let (decisions, report) = watched(py, &watch, None, || {
+            let fleet = self.read().clone();
+            dag::plan(&fleet, requests, steps, settings, &watch)
         })?;
         Ok((all_to_python(py, decisions)?, report))
     }

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 mod batch;
+mod dag;
 mod decision;
 mod errors;
 mod fleet;

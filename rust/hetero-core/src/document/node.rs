@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::pairing::BoundBy;
 use crate::profile::Class;
 
 /// Whether a node takes work.
@@ -203,6 +204,9 @@ pub struct Use {
     /// Memory of each device that it asked for, MiB, where its share follows from that; as much as the share when not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_memory_mib: Option<u64>,
+    /// What its share of a device is bound by, `compute` or `memory`; unknown when not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<BoundBy>,
     /// CPU, thousandths of a core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_milli: Option<u64>,

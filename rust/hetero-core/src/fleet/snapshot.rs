@@ -8,6 +8,7 @@ use crate::fleet::Fleet;
 use crate::hold::{Hold, HoldId};
 use crate::measured::MeasuredTable;
 use crate::mix::MixDocument;
+use crate::pairing::BoundBy;
 use crate::profile::Profiles;
 use crate::quota::Limit;
 use crate::reading::Reading;
@@ -52,6 +53,8 @@ struct HoldSnapshot {
     share_milli: u16,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     share_memory_mib: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bound: Option<BoundBy>,
     cpu_milli: u64,
     memory_mib: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,6 +101,7 @@ impl Fleet {
                 devices: hold.devices.iter().map(|&at| self.inventory.devices[at].id).collect(),
                 share_milli: hold.share_milli,
                 share_memory_mib: hold.share_memory_mib,
+                bound: hold.bound,
                 cpu_milli: hold.cpu_milli,
                 memory_mib: hold.memory_mib,
                 team: hold.team.clone(),
@@ -123,7 +127,7 @@ impl Fleet {
         let node = self.inventory.find_node(&held.cluster, &held.node)?;
         let devices = held.devices.iter().map(|&id| self.inventory.find_device(node, id)).collect::<Option<_>>()?;
         let (share_milli, cpu_milli, memory_mib) = (held.share_milli, held.cpu_milli, held.memory_mib);
-        let (share_memory_mib, team) = (held.share_memory_mib, held.team.clone());
-        Some(Hold { node, devices, share_milli, share_memory_mib, cpu_milli, memory_mib, team })
+        let (share_memory_mib, bound, team) = (held.share_memory_mib, held.bound, held.team.clone());
+        Some(Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team })
     }
 }

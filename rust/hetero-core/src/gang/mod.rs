@@ -5,8 +5,8 @@
 //! have. Of a range of counts the most devices are taken, then the fewest nodes.
 //!
 //! Which nodes: those with the most pairs of nodes in one zone, of these with the most in one rack, of these with the
-//! highest score, then with less left idle, then by name. A step that is spread over racks or power domains has one node in
-//! each, the best one.
+//! highest score, then those near a network card where that is preferred, then with less left idle, then by name. A step
+//! that is spread over racks or power domains has one node in each, the best one.
 
 mod part;
 mod placing;

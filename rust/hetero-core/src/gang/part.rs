@@ -10,6 +10,7 @@ use crate::kind::Kind;
 use crate::place::{Best, Question, for_each_candidate};
 use crate::request::Choice;
 use crate::score::Values;
+use crate::tie::Tie;
 use crate::units::NodeIdx;
 
 /// Points are added up over the nodes of a gang as whole numbers of this, so that their order does not matter.
@@ -26,9 +27,9 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// The order of parts but for names: more points, then less left idle.
+    /// The order of parts but for names: more points, then what decides between equal ones.
     pub(crate) fn order(&self, other: &Self) -> std::cmp::Ordering {
-        other.points.cmp(&self.points).then(self.best.idle_milli.cmp(&other.best.idle_milli))
+        other.points.cmp(&self.points).then(self.best.tie.cmp(&other.best.tie))
     }
 }
 
@@ -46,9 +47,9 @@ impl OfModel {
         Some(Part { best: part.best.on(node, fleet), ..*part })
     }
 
-    /// Points and idle share of a node's part.
-    pub(crate) fn points(&self, node: NodeIdx, fleet: &Fleet) -> Option<(i64, u64)> {
-        self.by_state.get(&fleet.states().index(node)).map(|part| (part.points, part.best.idle_milli))
+    /// Points of a node's part, and what decides between it and others with as many.
+    pub(crate) fn points(&self, node: NodeIdx, fleet: &Fleet) -> Option<(i64, Tie)> {
+        self.by_state.get(&fleet.states().index(node)).map(|part| (part.points, part.best.tie))
     }
 }
 
@@ -122,9 +123,9 @@ fn best_of_node(
     question: &Question,
 ) -> Option<Part> {
     let mut best: Option<Part> = None;
-    for_each_candidate(fleet, node, choice, fit, question, |devices, values, idle_milli| {
+    for_each_candidate(fleet, node, choice, fit, question, |devices, values, tie| {
         let total = values.total(&question.weights);
-        let here = Best { node, devices: devices.to_vec(), values, total, idle_milli };
+        let here = Best { node, devices: devices.to_vec(), values, total, tie };
         let here = Part { points: points(&values, choice, question), best: here };
         let is_better = |other: &Part| here.order(other).then_with(|| here.best.ids(fleet).cmp(&other.best.ids(fleet)));
         if best.as_ref().is_none_or(|best| is_better(best).is_lt()) {

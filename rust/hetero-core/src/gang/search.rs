@@ -11,6 +11,7 @@ use crate::power;
 use crate::request::{Choice, Spread};
 use crate::score::Values;
 use crate::score::topology::{kind_of, sum};
+use crate::tie::Tie;
 use crate::topology::{Pairs, distance_of_nodes};
 use crate::units::NodeIdx;
 use crate::worth::Worth;
@@ -23,11 +24,12 @@ struct Member {
     zone: u32,
     rack: u32,
     points: i64,
-    idle_milli: u64,
+    tie: Tie,
 }
 
-/// What a set of nodes is compared by: pairs in one zone, pairs in one rack, points, and what is left idle, negative.
-type Merit = [i64; 4];
+/// What a set of nodes is compared by: pairs in one zone, pairs in one rack, points, and, negative, devices without a network
+/// card where that is preferred and what is left idle. A gang shares no device, so nobody of its kind is met.
+type Merit = [i64; 5];
 
 /// Some nodes, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,9 +79,9 @@ fn members(fleet: &Fleet, choice: &Choice, model: &OfModel) -> Vec<Member> {
     let meant = nodes.filter(|&node| filter::elsewhere(fleet.node(node), choice).is_none());
     meant
         .filter_map(|node| {
-            let (points, idle_milli) = model.points(node, fleet)?;
+            let (points, tie) = model.points(node, fleet)?;
             let domains = fleet.node(node).domains;
-            Some(Member { node, cluster: domains.cluster, zone: domains.zone, rack: domains.rack, points, idle_milli })
+            Some(Member { node, cluster: domains.cluster, zone: domains.zone, rack: domains.rack, points, tie })
         })
         .collect()
 }
@@ -120,8 +122,8 @@ fn one_per_domain(fleet: &Fleet, mut members: Vec<Member>, spread: Spread) -> Ve
     members
 }
 
-fn by_points(member: &Member) -> (std::cmp::Reverse<i64>, u64, NodeIdx) {
-    (std::cmp::Reverse(member.points), member.idle_milli, member.node)
+fn by_points(member: &Member) -> (std::cmp::Reverse<i64>, Tie, NodeIdx) {
+    (std::cmp::Reverse(member.points), member.tie, member.node)
 }
 
 /// The best set of so many members; `None` when no cluster has as many.
@@ -189,16 +191,21 @@ fn within(level: Level, members: &[Member], nodes: usize) -> Set {
 
 /// The first members of a rack, which are its best.
 fn first(members: &[Member], nodes: usize) -> Set {
-    let idle = |member: &Member| i64::try_from(member.idle_milli).unwrap_or(i64::MAX);
+    let less = |amount: u64| -i64::try_from(amount).unwrap_or(i64::MAX);
+    let mut merit: Merit = [0; 5];
     let chosen = &members[..nodes];
-    let merit = chosen.iter().fold([0; 4], |w, member| [w[0], w[1], w[2] + member.points, w[3] - idle(member)]);
+    for member in chosen {
+        merit[2] += member.points;
+        merit[3] += less(member.tie.far_from_nic);
+        merit[4] += less(member.tie.idle_milli);
+    }
     let mut nodes: Vec<NodeIdx> = chosen.iter().map(|member| member.node).collect();
     nodes.sort_unstable();
     Set { merit, nodes }
 }
 
 impl Set {
-    const EMPTY: Self = Self { merit: [0; 4], nodes: Vec::new() };
+    const EMPTY: Self = Self { merit: [0; 5], nodes: Vec::new() };
 
     fn with(mut self, other: Self) -> Self {
         self.merit.iter_mut().zip(other.merit).for_each(|(mine, theirs)| *mine += theirs);

@@ -7,6 +7,7 @@ use crate::place::{Best, Question};
 use crate::request::Choice;
 use crate::score::topology::{kind_of, sum};
 use crate::score::{Values, fragmentation};
+use crate::tie::Tie;
 use crate::topology::{Distance, Pairs, distance, distance_of_nodes};
 use crate::units::NodeIdx;
 use crate::worth::Worth;
@@ -22,8 +23,8 @@ pub(crate) struct Joint {
     pub(crate) values: Values,
     /// The score.
     pub(crate) total: f64,
-    /// Accelerator capacity that the nodes have left then.
-    pub(crate) idle_milli: u64,
+    /// What decides between it and others of its score, over all groups.
+    pub(crate) tie: Tie,
     /// Pairs of devices by distance, across groups too.
     pub(crate) pairs: Pairs,
 }
@@ -50,10 +51,15 @@ impl Joint {
         };
         let total = values.total(&question.weights);
         let nodes = nodes(&parts);
-        let left = |node: &NodeIdx| parts.iter().filter(|part| part.node == *node).map(|part| part.idle_milli).min();
-        let idle_milli = nodes.iter().filter_map(left).sum();
+        let left =
+            |node: &NodeIdx| parts.iter().filter(|part| part.node == *node).map(|part| part.tie.idle_milli).min();
+        let tie = Tie {
+            alike_milli: parts.iter().map(|part| part.tie.alike_milli).sum(),
+            far_from_nic: parts.iter().map(|part| part.tie.far_from_nic).sum(),
+            idle_milli: nodes.iter().filter_map(left).sum(),
+        };
         let pairs = pairs(fleet, &parts);
-        Self { parts, values, total, idle_milli, pairs }
+        Self { parts, values, total, tie, pairs }
     }
 
     /// The nodes, each once, in the order of the groups.
@@ -66,14 +72,14 @@ impl Joint {
         choice.min_score.is_none_or(|least| self.total >= f64::from(least))
     }
 
-    /// The order of ways but for where they are: higher score, then less left idle.
+    /// The order of ways but for where they are: higher score, then what decides between equal ones.
     ///
     /// Scores are compared in millionths of a thousandth of a point, so that it does not matter in which order the groups
     /// were added up.
     #[allow(clippy::cast_possible_truncation)] // a score is 0 to 100
     pub(crate) fn order(&self, other: &Self) -> std::cmp::Ordering {
         let points = |joint: &Self| (joint.total * NANO).round() as i64;
-        points(other).cmp(&points(self)).then(self.idle_milli.cmp(&other.idle_milli))
+        points(other).cmp(&points(self)).then(self.tie.cmp(&other.tie))
     }
 
     /// Whether it is the better of two on one node.

@@ -4,8 +4,8 @@
 //! so that devices, CPU, host memory, power and the limits of a team are counted together. Ceilings of power and price, and
 //! the least score, are of all together.
 //!
-//! On one node every way to serve all groups is compared, and of all nodes the best one wins: higher score, then less left
-//! idle, then name and ids. Where no node has room for all and the choice allows it, the groups lie on nodes of one switch,
+//! On one node every way to serve all groups is compared, and of all nodes the best one wins: higher score, then what decides
+//! between equal ones, then name and ids. Where no node has room for all and the choice allows it, the groups lie on nodes of one switch,
 //! else of one rack: group after group goes to a node that an earlier one lies on, if it fits there, else to the best place
 //! left; when a later one then fits nowhere, the next place is tried.
 

@@ -32,6 +32,7 @@ pub(crate) fn placement(
             cpu_milli: member.cpu_milli,
             memory_mib: member.host_memory_mib,
             share_memory_mib: member.share_memory_mib.filter(|_| member.is_share()),
+            bound: member.bound.filter(|_| member.is_share()),
         })
         .collect();
     Placement {
@@ -44,6 +45,7 @@ pub(crate) fn placement(
         cpu_milli: groups.iter().map(|group| group.cpu_milli).sum(),
         memory_mib: groups.iter().map(|group| group.memory_mib).sum(),
         share_memory_mib: None,
+        bound: None,
         notes: cross_node(joint, fleet).into_iter().collect(),
         groups,
         ..of_first

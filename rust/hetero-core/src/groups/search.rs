@@ -160,9 +160,9 @@ fn options(
     let mut options = Vec::new();
     for &node in nodes {
         let before = options.len();
-        for_each_candidate(trial, node, member, &fit, ask.question, |devices, values, idle_milli| {
+        for_each_candidate(trial, node, member, &fit, ask.question, |devices, values, tie| {
             let total = values.total(&ask.question.weights);
-            options.push(Best { node, devices: devices.to_vec(), values, total, idle_milli });
+            options.push(Best { node, devices: devices.to_vec(), values, total, tie });
         });
         if options.len() == before {
             progress.tried += 1; // a dead end costs as much as a way
@@ -182,6 +182,7 @@ pub(crate) fn hold(fleet: &Fleet, member: &Choice, best: &Best, team: Option<Str
         devices: best.devices.clone(),
         share_milli: best.devices.first().map_or(0, share),
         share_memory_mib: member.share_memory_mib,
+        bound: member.bound,
         cpu_milli: member.cpu_milli,
         memory_mib: member.host_memory_mib,
         team,

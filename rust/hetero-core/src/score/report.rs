@@ -13,6 +13,7 @@ use crate::groups;
 use crate::place::{Question, largest_that_fits};
 use crate::reason::gather;
 use crate::request::{Choice, Request};
+use crate::tie::Tie;
 
 /// The best devices of one node for one choice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,7 +66,7 @@ pub struct ScoreReport {
 pub fn report(fleet: &Fleet, request: &Request, question: &Question) -> ScoreReport {
     let choices: Vec<Cow<'_, Choice>> =
         (0..request.choices.len()).map(|index| largest_that_fits(fleet, request, index, question)).collect();
-    let mut ranked: Vec<(Rank, CandidateScore)> = Vec::new();
+    let mut ranked: Vec<(f64, Tie, CandidateScore)> = Vec::new();
     let (mut reasons, mut kinds) = (Vec::new(), Vec::new());
     for (index, choice) in choices.iter().enumerate() {
         let of_choice = |scored: Scored, first: Option<usize>| CandidateScore {
@@ -79,36 +80,23 @@ pub fn report(fleet: &Fleet, request: &Request, question: &Question) -> ScoreRep
             ranked.extend(good.iter().map(|joint| {
                 let scored = groups::scored(joint, fleet, choice, question);
                 let first = joint.parts[0].devices.first().copied();
-                (Rank { total: joint.total, idle_milli: joint.idle_milli }, of_choice(scored, first))
+                (joint.total, joint.tie, of_choice(scored, first))
             }));
             refusals
         } else {
             let (good, refusals) = considered(fleet, request, index, choice, question);
             ranked.extend(good.iter().map(|best| {
                 let scored = Scored::of(best, fleet, choice, question);
-                let rank = Rank { total: best.total, idle_milli: best.idle_milli };
-                (rank, of_choice(scored, best.devices.first().copied()))
+                (best.total, best.tie, of_choice(scored, best.devices.first().copied()))
             }));
             refusals
         };
         reasons.extend(gather(fleet, index, choice, &refusals));
         kinds.extend(kinds_of(fleet, index, choice, question));
     }
-    ranked.sort_by(|(a, _), (b, _)| a.order(b)); // stable: ties keep the order of choices and nodes
-    let candidates = ranked.into_iter().map(|(_, candidate)| candidate).collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))); // stable: ties keep the order of choices and nodes
+    let candidates = ranked.into_iter().map(|(_, _, candidate)| candidate).collect();
     ScoreReport { candidates, refusals: reasons, kinds }
-}
-
-/// What candidates are compared by: higher score, then less left idle.
-struct Rank {
-    total: f64,
-    idle_milli: u64,
-}
-
-impl Rank {
-    fn order(&self, other: &Self) -> std::cmp::Ordering {
-        other.total.total_cmp(&self.total).then(self.idle_milli.cmp(&other.idle_milli))
-    }
 }
 
 fn affinity_of(fleet: &Fleet, at: usize, index: usize, choice: &Choice, question: &Question) -> f64 {

@@ -262,6 +262,7 @@ fn entry_of(inventory: &Inventory, node: NodeIdx, used: &Use, made_at: Option<&s
             devices,
             share_milli,
             share_memory_mib: used.device_memory_mib,
+            bound: used.bound,
             cpu_milli: used.cpu_milli.unwrap_or(0),
             memory_mib: used.memory_mib.unwrap_or(0),
             team: None, // quotas are left as they are

@@ -86,24 +86,31 @@ fn node((sku, used_quarters, says_numa, is_cordoned, cpu_milli, power_budget_mw,
         node["devices"] = json!([{"sku": sku, "count": numa.len(), "numa": numa, "nic": nic}]);
     }
     let busy = used_quarters.iter().enumerate().filter(|(_, quarters)| **quarters > 0);
-    let used = busy.map(|(id, quarters)| json!({"owner": "x", "devices": [id], "share_milli": quarters * 250}));
+    let bound = |id: usize| [None, Some("compute"), Some("memory")][id % 3];
+    let used = busy.map(
+        |(id, quarters)| json!({"owner": "x", "devices": [id], "share_milli": quarters * 250, "bound": bound(id)}),
+    );
     node["used"] = used.collect();
     node
 }
 
-/// Requests of one or two choices; some may lie on several nodes, some ask for network cards.
+/// Requests of one or two choices; some may lie on several nodes, some ask for network cards, some shares say what they
+/// are bound by.
 pub(crate) fn any_request() -> impl Strategy<Value = Request> {
     let skus = prop::sample::select(vec![vec![], vec!["Big"], vec!["Mid"], vec!["Big", "Small"]]);
     let nodes = prop::sample::select(vec![None, None, Some((2u32, 2u32)), Some((1, 3)), Some((3, 3))]);
     let share = prop::sample::select(vec![250u16, 500, 1000]);
-    let one = (skus, 1u32..=8, share, any::<bool>(), prop::bool::weighted(0.2), nodes).prop_map(
-        |(skus, count, share, has_link, near_nic, nodes)| {
+    let bound = prop::sample::select(vec![None, Some("compute"), Some("memory")]);
+    let one = (skus, 1u32..=8, share, any::<bool>(), prop::bool::weighted(0.2), nodes, bound).prop_map(
+        |(skus, count, share, has_link, near_nic, nodes, bound)| {
             let most = nodes.map_or(1, |(_, most)| most);
             let mut choice = match share {
                 1000 => choice(&skus, count.next_multiple_of(most), 1000, has_link),
                 _ => choice(&skus, 1, share, false),
             };
             choice["near_nic"] = json!(near_nic);
+            choice["bound"] = json!(bound);
+            choice["prefers_nic"] = json!(count % 2 == 0);
             if share == 1000 {
                 choice["nodes"] = json!(nodes);
             }

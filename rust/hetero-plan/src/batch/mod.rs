@@ -28,6 +28,7 @@ mod room;
 mod search;
 mod simplex;
 
+pub(crate) use ask::value;
 pub use ask::{Batch, CostWeights, Objective, Settings, Solver, Task};
 pub use control::Control;
 pub use cost::Cost;

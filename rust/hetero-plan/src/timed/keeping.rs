@@ -157,6 +157,7 @@ impl Kept {
             devices: Vec::new(),
             share_milli: 0,
             share_memory_mib: None,
+            bound: None,
             cpu_milli: 0,
             memory_mib: 0,
             team: None,

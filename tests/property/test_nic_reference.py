@@ -1,0 +1,56 @@
+"""Steps that prefer devices near a network card: the core against every set of devices of small like nodes."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hetero_ops.gap.catalog import Catalog
+from hetero_ops.gap.choice import Choice
+from hetero_ops.gap.compile import _BLANK, compile_choice
+from hetero_ops.gap.requirement import Requirement
+from hetero_ops.placement.decision import Placement
+from hetero_ops.placement.fleet import Fleet
+from tests.property.test_core_reference import assert_same_answer
+from tests.reference import fragmentation, placing
+from tests.reference.model import JSON
+from tests.reference.reader import read_fleet
+
+CATALOG = Catalog.builtin()
+_NIC = st.lists(st.sampled_from([None, True, False]), min_size=3, max_size=3)
+_IN_USE = st.lists(st.integers(0, 2), max_size=1)
+
+
+@st.composite
+def like_nodes(draw: st.DrawFn) -> JSON:
+    """Two to four nodes of three cards each, some near a network card, some in use."""
+    nodes = [
+        {
+            "name": name,
+            "devices": [{"sku": "L4", "count": 3, "nic": draw(_NIC)}],
+            "used": [{"owner": "someone", "devices": [device]} for device in draw(_IN_USE)],
+        }
+        for name in draw(st.permutations("abcd"))[: draw(st.integers(2, 4))]
+    ]
+    return {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": [{"name": "west", "nodes": nodes}]}
+
+
+_AMOUNT = st.sampled_from(
+    [{"count": 1}, {"count": 2}, {"count": 2, "nodes": (2, 2)}, {"count": 4, "nodes": (2, 2)}, {"share_milli": 500}]
+)
+_WORD = st.sampled_from(["prefer", "prefer", "prefer", None, "same-root"])
+_STEPS = st.builds(lambda amount, nic: Choice(accelerator_class="gpu", nic=nic, **amount), _AMOUNT, _WORD)
+
+
+@pytest.mark.parametrize("policy", ["aware", "classic"])
+@given(like_nodes(), st.lists(_STEPS, min_size=1, max_size=4))
+def test_of_equal_devices_those_near_a_network_card_are_taken(policy: str, document: JSON, asked: list[Choice]) -> None:
+    fleet, reference = Fleet.from_document(document), read_fleet(document, CATALOG)
+    mix = fragmentation.default_mix(reference, _BLANK)
+    for choice in asked:  # each on what the ones before left
+        decision = fleet.place(Requirement(choices=(choice,)), policy=policy)
+        compiled = compile_choice(choice, CATALOG, [])
+        answer = placing.place(reference, [compiled], mix, policy)
+        assert_same_answer(decision, answer)
+        if isinstance(decision, Placement):
+            fleet.commit(decision)
+            placing.take(reference, answer, compiled)
