@@ -3,7 +3,7 @@
 //! Devices of a node that share kind, island, NUMA node, switch, free share and the power that a step would add are
 //! interchangeable, so it is enough to choose how many of each such group to take; of a group the lowest ids go first. A
 //! share that says what it is bound by also tells devices apart by what others of its kind have of them, and a step that
-//! prefers network cards by these.
+//! prefers network cards by these. One of several groups tells them apart by all that another group may ask of them.
 
 use crate::capacity::Capacity;
 use crate::device::Device;
@@ -78,12 +78,15 @@ fn interchangeable(
     choice: &Choice,
 ) -> Vec<Group> {
     // What only tells how near devices are to each other tells one device apart from no other.
-    let near = |device: &Device| if choice.count > 1 { (device.switch, device.card) } else { (None, None) };
+    let near = |device: &Device| {
+        if choice.count > 1 || choice.is_of_groups { (device.switch, device.card) } else { (None, None) }
+    };
     let key = |at: usize| {
         let asked = capacity.asked(at);
         let free = (capacity.free_milli[at], asked.mib, asked.milli, added_mw(at));
         let tie = (capacity.alike_milli(at, choice), choice.prefers_nic && devices[at].is_near_nic);
-        (devices[at].island, devices[at].numa, (free, tie), near(&devices[at]))
+        let to_others = choice.is_of_groups.then(|| (devices[at].is_near_nic, capacity.is_full(at)));
+        (devices[at].island, devices[at].numa, (free, tie, to_others), near(&devices[at]))
     };
     let mut groups: Vec<Group> = Vec::new();
     for at in usable {
