@@ -8,10 +8,7 @@ use crate::mix::TaskClass;
 use crate::units::WHOLE_MILLI;
 use crate::worth::free::Alike;
 use crate::worth::singles::{LANES, Singles};
-use crate::worth::{BALANCED, Free, Scarcity, Worth};
-
-/// Grains that a thousandth of a device is counted in where shares are balanced with CPU.
-pub(crate) const GRAINS: f64 = 1024.0;
+use crate::worth::{FED, Free, Scarcity, Worth};
 
 /// Weights are multiplied by this before they are divided by shares: integers add up to the same in any order.
 const MILLION: u128 = 1_000_000;
@@ -106,7 +103,7 @@ impl Demand {
     /// The worth of a node, part by part.
     pub(crate) fn worth(&self, free: &Free, scarcity: &Scarcity) -> Worth {
         let mut worth = Worth::default();
-        worth.0[BALANCED] = scarcity.balanced_factor() * self.balanced(free);
+        worth.0[FED] = scarcity.fed_factor() * self.fed(free);
         self.for_each_room(free, |shape, room| {
             let reach = shape.reach(free, &room);
             let running = scarcity.running(shape.first..shape.first + shape.cpu_milli.len());
@@ -145,15 +142,13 @@ impl Demand {
         self.part_of_class[class]
     }
 
-    /// What is balanced on a node, in 1/1024 of a thousandth.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the shares of a node, and not negative
-    pub(crate) fn balanced(&self, free: &Free) -> u64 {
-        let shares = free.total_milli as f64;
-        let (Some(cpu_per_milli), Some(cpu_milli)) = (self.cpu_per_milli, free.cpu_milli) else {
-            return (shares * GRAINS) as u64;
-        };
-        let lasts = cpu_milli as f64 / cpu_per_milli;
-        if shares == 0.0 || lasts == 0.0 { 0 } else { (GRAINS * (shares * lasts / (shares + lasts))) as u64 }
+    /// The free shares of a node for which its CPU lasts, were it used as the mix does on average.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // not negative; what is too much saturates
+    pub(crate) fn fed(&self, free: &Free) -> u64 {
+        match (self.cpu_per_milli, free.cpu_milli) {
+            (Some(cpu_per_milli), Some(cpu_milli)) => free.total_milli.min((cpu_milli as f64 / cpu_per_milli) as u64),
+            _ => free.total_milli,
+        }
     }
 }
 

@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use crate::worth::demand::GRAINS;
-use crate::worth::{BALANCED, Demand, Free, PARTS};
+use crate::worth::{Demand, FED, Free, PARTS};
 
 /// Steps in which factors are counted: 2^24 of them are 1.
 pub(crate) const SCALE: f64 = 16_777_216.0;
-/// How much usable and fillable devices count each, and their balance with CPU, in thirteenths. More for the balance gains up to
-/// 0.2 points where CPU is short or uneven, and loses up to 4 where single devices compete with CPU-only steps.
-const OF_DEVICES: f64 = 4.0;
-const OF_BALANCE: f64 = 5.0;
+/// How much usable and fillable devices count, and those that have CPU beside them, in fifths. As much for fillable as for usable
+/// ones loses a point where CPU is short everywhere; nothing for the last loses half a point where it is uneven.
+const OF_USABLE: f64 = 2.0;
+const OF_FILLABLE: f64 = 1.0;
+const OF_FED: f64 = 2.0;
 /// A thing is at most so many times dearer than it would be were all that is free good for it; worths then stay inside 64 bits.
 const MOST_TIMES: f64 = 256.0;
 
@@ -21,14 +21,14 @@ const LEAST_LOW: f64 = 1e-20;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scarcity {
     free_milli: u64,
-    balanced: u64,
+    fed: u64,
     /// Per class: sums of what is usable and fillable.
     sums: Vec<(u64, u64)>,
     /// Per class: factors of what is usable and fillable.
     factors: Vec<(u64, u64)>,
     /// The same as running sums, from 0 to all classes.
     running: Vec<(u64, u64)>,
-    balanced_factor: u64,
+    fed_factor: u64,
     drift: Drift,
 }
 
@@ -70,7 +70,7 @@ impl Scarcity {
     /// Counts a node in.
     pub(crate) fn add(&mut self, free: &Free, demand: &Demand) {
         self.free_milli += free.total_milli;
-        self.balanced += demand.balanced(free);
+        self.fed += demand.fed(free);
         demand.for_each_class(free, |class, usable, fillable| {
             self.sums[class].0 += usable;
             self.sums[class].1 += fillable;
@@ -80,7 +80,7 @@ impl Scarcity {
     /// Counts a node out, as it was counted in.
     pub(crate) fn remove(&mut self, free: &Free, demand: &Demand) {
         self.free_milli -= free.total_milli;
-        self.balanced -= demand.balanced(free);
+        self.fed -= demand.fed(free);
         demand.for_each_class(free, |class, usable, fillable| {
             self.sums[class].0 -= usable;
             self.sums[class].1 -= fillable;
@@ -89,12 +89,12 @@ impl Scarcity {
 
     /// Computes the factors from the sums.
     pub(crate) fn settle(&mut self, demand: &Demand) {
-        let free = self.free_milli as f64;
+        let (free, fed) = (self.free_milli as f64, self.fed as f64);
         let mut falls = [1.0; PARTS];
         for (class, (sums, part)) in self.sums.iter().zip(&demand.parts).enumerate() {
-            let scale = OF_DEVICES * SCALE * part;
-            let (usable, fillable) = (times(free, sums.0 as f64), times(free, sums.1 as f64));
-            let now = (floor(scale * usable), floor(scale * (fillable * fillable)));
+            let (usable, fillable) = (times(free, sums.0 as f64), times(fed, sums.1 as f64));
+            let scale = SCALE * part;
+            let now = (floor(OF_USABLE * scale * usable), floor(OF_FILLABLE * scale * (fillable * fillable)));
             let (was, part) = (self.factors[class], demand.part(class));
             falls[part] = fall(was.0, now.0, sums.0).min(falls[part]);
             falls[part + 1] = fall(was.1, now.1, sums.1).min(falls[part + 1]);
@@ -102,10 +102,10 @@ impl Scarcity {
             let before = self.running[class];
             self.running[class + 1] = (before.0 + now.0, before.1 + now.1);
         }
-        let balanced = times(free, self.balanced as f64 / GRAINS);
-        let now = floor(OF_BALANCE * SCALE / GRAINS * (balanced * balanced));
-        falls[BALANCED] = fall(self.balanced_factor, now, self.balanced);
-        self.balanced_factor = now;
+        let times_fed = times(free, fed);
+        let now = floor(OF_FED * SCALE * (times_fed * times_fed));
+        falls[FED] = fall(self.fed_factor, now, self.fed);
+        self.fed_factor = now;
         self.drift.fall(falls);
     }
 
@@ -119,9 +119,9 @@ impl Scarcity {
         &self.running[classes.start..=classes.end]
     }
 
-    /// Factor of what is balanced.
-    pub(crate) fn balanced_factor(&self) -> u64 {
-        self.balanced_factor
+    /// Factor of the devices that have CPU beside them.
+    pub(crate) fn fed_factor(&self) -> u64 {
+        self.fed_factor
     }
 }
 
