@@ -23,7 +23,7 @@ _CLAUSES: dict[str, tuple[object, ...]] = {
     "vendor": ("nvidia", "amd", "intel"),
     "memory_kind": ("hbm", "gddr"),
     "is_confidential": (True,),
-    "near_nic": (True,),
+    "nic": ("same-root", "same-root", "prefer"),
     "may_cap_power": (True,),
     "power_ceiling_mw": (100_000, 750_000, 2_000_000),
     "cost_ceiling_milli": (500, 1000, 2500, 4300, 9000),

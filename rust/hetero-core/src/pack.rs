@@ -88,11 +88,14 @@ fn interchangeable(
         let to_others = choice.is_of_groups.then(|| (devices[at].is_near_nic, capacity.is_full(at)));
         (devices[at].island, devices[at].numa, (free, tie, to_others), near(&devices[at]))
     };
-    let mut groups: Vec<Group> = Vec::new();
+    let (mut groups, mut keys): (Vec<Group>, Vec<_>) = (Vec::new(), Vec::new());
     for at in usable {
-        match groups.iter_mut().find(|group| key(group.members[0]) == key(at)) {
-            Some(group) => group.members.push(at),
-            None => groups.push(Group { members: vec![at], is_twin_of_previous: false, ends_island: true }),
+        let here = key(at);
+        if let Some(group) = keys.iter().position(|key| *key == here) {
+            groups[group].members.push(at);
+        } else {
+            keys.push(here);
+            groups.push(Group { members: vec![at], is_twin_of_previous: false, ends_island: true });
         }
     }
     let is_whole_island = |group: &Group, groups: &[Group]| {
@@ -103,7 +106,7 @@ fn interchangeable(
         let island = |group: &Group| devices[group.members[0]].island;
         groups[i - 1].ends_island = island(&groups[i - 1]) != island(&groups[i]);
         let (a, b) = (&groups[i - 1], &groups[i]);
-        let (ka, kb) = (key(a.members[0]), key(b.members[0]));
+        let (ka, kb) = (keys[i - 1], keys[i]);
         let alike = (ka.1, ka.2, ka.3, a.members.len()) == (kb.1, kb.2, kb.3, b.members.len());
         let is_lower = a.members.iter().zip(&b.members).all(|(&a, &b)| devices[a].id < devices[b].id);
         groups[i].is_twin_of_previous = alike && is_lower && is_whole_island(a, &groups) && is_whole_island(b, &groups);
@@ -128,9 +131,13 @@ fn take(
             return;
         }
         *left -= 1;
-        let mut option = picked.clone();
-        option.sort_unstable();
-        each(&option);
+        if picked.is_sorted() {
+            each(picked);
+        } else {
+            let mut option = picked.clone();
+            option.sort_unstable();
+            each(&option);
+        }
         return;
     }
     let Some((group, rest)) = groups.split_first() else {

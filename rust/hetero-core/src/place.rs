@@ -239,7 +239,7 @@ fn best_states(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], question:
         });
         outlook
     };
-    fleet.memory().best(asker, states, fleet.drift(), score)
+    fleet.memory().best(asker, fleet.inventory(), states, fleet.drift(), score)
 }
 
 /// The best candidate of every node that can serve a choice now, best first.
@@ -297,7 +297,7 @@ pub(crate) fn for_each_candidate(
     if !filter::serves_now(inventory, fleet.node(node), choice, &fit, &view) {
         return;
     }
-    let before = Before::of(fleet, node);
+    let mut before = Before::of(fleet, node);
     let mut consider = |devices: &[usize]| {
         if choice.one_numa_node && !is_on_one_numa_node(fleet, devices) {
             return;
@@ -305,7 +305,7 @@ pub(crate) fn for_each_candidate(
         if !power::is_within(fleet, choice, Candidate { node, devices }) {
             return; // another device of the node draws less
         }
-        let values = values(fleet, choice, Candidate { node, devices }, &before, question);
+        let values = values(fleet, choice, Candidate { node, devices }, &mut before, question);
         each(devices, values, Tie::of(fleet, choice, devices, &before));
     };
     if choice.is_cpu_only() {

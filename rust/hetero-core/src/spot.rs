@@ -131,8 +131,8 @@ fn judged(fleet: &Fleet, request: &Request, question: &Question, spot: &Spot) ->
     if !power::is_within(fleet, choice, candidate) {
         return None;
     }
-    let before = Before::of(fleet, *at);
-    let values = values(fleet, choice, candidate, &before, question);
+    let mut before = Before::of(fleet, *at);
+    let values = values(fleet, choice, candidate, &mut before, question);
     let tie = Tie::of(fleet, choice, devices, &before);
     let total = values.total(&question.weights);
     let best = Best { node: *at, devices: devices.clone(), values, total, tie };

@@ -7,7 +7,8 @@ mod sample;
 use hetero_core::fragmentation_report::report;
 use hetero_core::{Decision, Fleet, Policy, Question, place};
 use proptest::prelude::*;
-use sample::{any_nodes, any_request, document, fleet, profiles};
+use sample::{any_nodes, any_request, choice, document, fleet, profiles, request};
+use serde_json::json;
 
 fn ask(fleet: &Fleet, request: &hetero_core::Request) -> Decision {
     judged(fleet, request, Policy::default())
@@ -87,6 +88,36 @@ proptest! {
         }
     }
 
+    /// Smaller choices tell larger ones how good a state can be; a clone has none to ask.
+    #[test]
+    fn what_smaller_choices_found_changes_no_answer(
+        nodes in any_nodes(),
+        (skus, share, memory) in (
+            prop::sample::select(vec![vec![], vec!["Mid"], vec!["Big", "Small"]]),
+            prop::sample::select(vec![[250u16, 250], [250, 500], [1000, 1000], [500, 1000]]),
+            0usize..4,
+        ),
+        turns in prop::collection::vec((0usize..2, 0u64..4, 0u64..3, 0u32..=2), 1..40),
+    ) {
+        let nodes: Vec<_> = nodes.into_iter().enumerate().map(|(i, mut node)| {
+            node["memory_mib"] = json!((i + memory) % 4 * 10_000);
+            node
+        }).collect();
+        let mut fleet = fleet(&nodes);
+        for (size, cores, gib, count) in turns {
+            let mut asked = choice(&skus, if share[size] < 1000 { 1 } else { count }, share[size], false);
+            asked["cpu_milli"] = json!(cores * 1700);
+            asked["host_memory_mib"] = json!(gib * 3000);
+            let request = request(&[asked]);
+            for policy in Policy::ALL {
+                prop_assert_eq!(bytes(&judged(&fleet, &request, policy)), bytes(&judged(&fleet.clone(), &request, policy)));
+            }
+            if let Decision::Placement(placement) = ask(&fleet, &request) {
+                fleet.commit(&placement).expect("nothing changed since");
+            }
+        }
+    }
+
     #[test]
     fn terms_stay_between_zero_and_one_and_add_up(nodes in any_nodes(), request in any_request()) {
         for policy in Policy::ALL {
@@ -124,11 +155,21 @@ proptest! {
 }
 
 #[test]
+fn a_score_of_nothing_is_remembered_as_a_score() {
+    let nodes = [json!({"name": "n", "power_budget_mw": 0, "devices": [{"sku": "Small", "count": 6}],
+        "used": [{"owner": "x", "devices": [0, 1, 2, 3, 5], "share_milli": 250}]})];
+    let (fleet, request) = (fleet(&nodes), request(&[choice(&["Small"], 1, 1000, false)]));
+    let answers = [(); 2].map(|()| judged(&fleet, &request, Policy::Classic));
+    assert!(matches!(&answers[0], Decision::Placement(placement) if placement.score <= 0.0), "{:?}", answers[0]);
+    assert_eq!(bytes(&answers[0]), bytes(&answers[1]));
+}
+
+#[test]
 fn rollback_restores_bytes() {
     use hetero_core::hold::Hold;
     use hetero_core::units::NodeIdx;
 
-    let nodes = [serde_json::json!({"name": "n", "cpu_milli": 8000, "devices": [{"sku": "Big", "count": 4}]})];
+    let nodes = [json!({"name": "n", "cpu_milli": 8000, "devices": [{"sku": "Big", "count": 4}]})];
     let (_, mut capacity) = hetero_core::inventory::Inventory::build(&document(&nodes), &profiles()).expect("valid");
     let before = capacity.clone();
     let hold = |devices: Vec<usize>, share_milli, cpu_milli| Hold {

@@ -232,13 +232,14 @@ fn short<F: Fn(usize) -> u16>(
             return Some(Misfit::numbers(Code::CountShort, Some(most), u64::from(choice.count)));
         }
         let offered = &only_whole(inventory, node, choice, fit, usable);
-        if most_devices(&node.kinds, offered, usable) < u64::from(choice.count) {
+        let is_cut = matches!(offered, Cow::Owned(_));
+        if is_cut && most_devices(&node.kinds, offered, usable) < u64::from(choice.count) {
             let fitting = node.kinds.iter().filter(|run| fit[run.kind.at()].is_none());
             let all = fitting.map(|run| run.devices.len() as u64).max();
             return Some(Misfit::numbers(Code::SharingForbidden, all, u64::from(choice.count)));
         }
         let is_linked = choice.count > 1 && choice.link.is_some();
-        if is_linked {
+        if is_cut && is_linked {
             let island = most_devices(&node.islands, offered, usable);
             if island < u64::from(choice.count) {
                 return Some(Misfit::numbers(Code::NotOneIsland, Some(island), u64::from(choice.count)));

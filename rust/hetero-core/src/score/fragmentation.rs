@@ -13,13 +13,15 @@ const REFERENCE_MILLI: f64 = 8000.0;
 pub(crate) struct Before {
     free: Free,
     worth: Worth,
+    /// Space for what it has after the step: candidates of a node come one after the other.
+    after: Free,
 }
 
 impl Before {
     /// Of a node as it is.
     pub(crate) fn of(fleet: &Fleet, node: NodeIdx) -> Self {
         let free = fleet.free(node);
-        Self { worth: fleet.worth(&free), free }
+        Self { worth: fleet.worth(&free), free, after: Free::default() }
     }
 
     /// All free shares.
@@ -29,15 +31,16 @@ impl Before {
 }
 
 /// What a candidate costs the mix.
-pub(crate) fn lost(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, before: &Before) -> Worth {
+pub(crate) fn lost(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, before: &mut Before) -> Worth {
     let (inventory, node) = (fleet.inventory(), fleet.node(candidate.node));
-    let mut after = before.free.clone();
+    let Before { free, worth, after } = before;
+    after.copy(free);
     for &at in candidate.devices {
         let share = inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
         after.take(node, at, fleet.capacity().free_milli[at], share);
     }
     after.cpu_milli = after.cpu_milli.map(|free| free.saturating_sub(choice.cpu_milli));
-    before.worth.less(&fleet.worth(&after))
+    worth.less(&fleet.worth(after))
 }
 
 /// 1 where nothing is lost, one half where a node of eight devices is.
@@ -49,6 +52,6 @@ pub(crate) fn value(lost: f64) -> f64 {
 
 /// What the value comes from.
 pub(crate) fn why(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>) -> String {
-    let lost = lost(fleet, choice, candidate, &Before::of(fleet, candidate.node)).devices();
+    let lost = lost(fleet, choice, candidate, &mut Before::of(fleet, candidate.node)).devices();
     format!("costs the {} mix {lost:.2} devices", fleet.mix().document.source)
 }

@@ -114,7 +114,7 @@ pub(crate) fn values(
     fleet: &Fleet,
     choice: &Choice,
     candidate: Candidate<'_>,
-    before: &Before,
+    before: &mut Before,
     question: &Question,
 ) -> Values {
     let policy = question.policy;

@@ -1,6 +1,7 @@
 //! The mix, arranged by what a node has to offer to each class.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use indexmap::IndexMap;
 
@@ -93,10 +94,11 @@ impl Demand {
     /// Calls `each` with every class of which a step fits on a node: its number, what is usable, what is fillable.
     pub(crate) fn for_each_class(&self, free: &Free, mut each: impl FnMut(usize, u64, u64)) {
         self.for_each_room(free, |shape, room| {
-            let reach = shape.reach(free, &room);
-            for class in 0..reach.some {
-                each(shape.first + class, room.usable_milli, shape.fillable(class, free, &room, reach));
-            }
+            shape.for_each_filling(free, &room, |classes, fillable| {
+                for class in classes {
+                    each(shape.first + class, room.usable_milli, fillable);
+                }
+            });
         });
     }
 
@@ -105,14 +107,14 @@ impl Demand {
         let mut worth = Worth::default();
         worth.0[FED] = scarcity.fed_factor() * self.fed(free);
         self.for_each_room(free, |shape, room| {
-            let reach = shape.reach(free, &room);
             let running = scarcity.running(shape.first..shape.first + shape.cpu_milli.len());
-            let mut fillable = (running[reach.all].1 - running[0].1) * room.filled_milli;
-            for class in reach.all..reach.some {
-                fillable += (running[class + 1].1 - running[class].1) * shape.fillable(class, free, &room, reach);
-            }
-            worth.0[shape.part] += (running[reach.some].0 - running[0].0) * room.usable_milli;
-            worth.0[shape.part + 1] += fillable;
+            let (mut some, mut filled) = (0, 0);
+            shape.for_each_filling(free, &room, |classes, fillable| {
+                filled += (running[classes.end].1 - running[classes.start].1) * fillable;
+                some = classes.end;
+            });
+            worth.0[shape.part] += (running[some].0 - running[0].0) * room.usable_milli;
+            worth.0[shape.part + 1] += filled;
         });
         worth
     }
@@ -152,23 +154,17 @@ impl Demand {
     }
 }
 
-/// How many classes of a shape, counted from the one that asks least CPU, fit on a node at least once.
-#[derive(Clone, Copy)]
-struct Reach {
-    some: usize,
-    /// Of them: those for which CPU lasts as long as devices.
-    all: usize,
-}
-
 /// Shapes whose scarcity moves alike: by how much of a node a step takes.
 fn part(count: u32, shares: &[Option<u16>]) -> usize {
-    let is_part = shares.iter().flatten().any(|&share| share < WHOLE_MILLI);
+    let share = shares.iter().flatten().min();
     let size = match count {
-        1 if is_part => 0,
-        1 => 1,
-        2..=3 => 2,
-        4..=7 => 3,
-        _ => 4,
+        1 if share.is_some_and(|&share| share < 250) => 0,
+        1 if share.is_some_and(|&share| share < 500) => 1,
+        1 if share.is_some_and(|&share| share < WHOLE_MILLI) => 2,
+        1 => 3,
+        2..=3 => 4,
+        4..=7 => 5,
+        _ => 6,
     };
     1 + 2 * size
 }
@@ -200,18 +196,17 @@ impl Shape {
         room
     }
 
-    fn reach(&self, free: &Free, room: &Room) -> Reach {
-        let every = self.cpu_milli.len();
-        let of = |steps: u64, have| self.cpu_milli.partition_point(|&cpu_milli| steps * cpu_milli <= have);
-        free.cpu_milli
-            .map_or(Reach { some: every, all: every }, |have| Reach { some: of(1, have), all: of(room.slots, have) })
-    }
-
-    /// What as many steps of a class as fit would take.
-    fn fillable(&self, class: usize, free: &Free, room: &Room, reach: Reach) -> u64 {
-        match free.cpu_milli {
-            Some(have) if class >= reach.all => room.filled_milli.min(have / self.cpu_milli[class] * room.unit_milli),
-            _ => room.filled_milli,
+    /// Calls `each` with the classes of which a step fits, from the one that asks least CPU on: those of which equally
+    /// many fit together, and what so many would take.
+    fn for_each_filling(&self, free: &Free, room: &Room, mut each: impl FnMut(Range<usize>, u64)) {
+        let have = free.cpu_milli.unwrap_or(u64::MAX);
+        let (mut class, mut steps) = (0, room.slots);
+        while steps > 0 {
+            let rest = &self.cpu_milli[class..];
+            let end = class + rest.partition_point(|&cpu_milli| steps * cpu_milli <= have);
+            each(class..end, room.filled_milli.min(steps * room.unit_milli));
+            class = end;
+            steps = self.cpu_milli.get(class).map_or(0, |cpu_milli| have / cpu_milli);
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::inventory::{Node, Run};
 use crate::units::KindIdx;
 
 /// What is free on one node.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Free {
     /// By run of one kind.
     kinds: Vec<Alike>,
@@ -33,7 +33,7 @@ impl Free {
     /// Of a node, by the free shares of its devices alone.
     pub(crate) fn new(node: &Node, milli: &[u16], cpu_milli: Option<u64>) -> Self {
         let gathered = |runs: &[Run]| {
-            let mut all = Vec::with_capacity(8);
+            let mut all = Vec::with_capacity(8.min(runs.len() * 4));
             for (run, Run { kind, devices }) in runs.iter().enumerate() {
                 for &milli in &milli[devices.start - node.devices.start..devices.end - node.devices.start] {
                     put(&mut all, Alike { run, kind: *kind, milli, count: 1 });
@@ -43,6 +43,13 @@ impl Free {
         };
         let total_milli = milli.iter().map(|&milli| u64::from(milli)).sum();
         Self { kinds: gathered(&node.kinds), islands: gathered(&node.islands), total_milli, cpu_milli }
+    }
+
+    /// Becomes like another, in the space that it has.
+    pub(crate) fn copy(&mut self, other: &Self) {
+        self.kinds.clone_from(&other.kinds);
+        self.islands.clone_from(&other.islands);
+        (self.total_milli, self.cpu_milli) = (other.total_milli, other.cpu_milli);
     }
 
     /// The runs that a step has to fit in one of.

@@ -35,7 +35,7 @@ pub(crate) use scarcity::{Drift, Scarcity};
 pub(crate) const WORTH_OF_MILLI: f64 = 5.0 * scarcity::SCALE;
 
 /// How many parts a worth has, a multiple of four. A and B of classes whose scarcity moves alike make one each, C is one.
-pub(crate) const PARTS: usize = 12;
+pub(crate) const PARTS: usize = 16;
 /// The part of C.
 const FED: usize = 0;
 

@@ -1,6 +1,6 @@
 //! How scarce is what each class of steps can use, over the whole fleet.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use crate::worth::{Demand, FED, Free, PARTS};
 
@@ -14,8 +14,8 @@ const OF_FED: f64 = 2.0;
 /// A thing is at most so many times dearer than it would be were all that is free good for it; worths then stay inside 64 bits.
 const MOST_TIMES: f64 = 256.0;
 
-/// Where falls are counted anew: far above the least number of 32 bits.
-const LEAST_LOW: f64 = 1e-20;
+/// Beyond these changes are counted anew: far inside what numbers of 32 bits can be.
+const LOWS: RangeInclusive<f64> = 1e-20..=1e20;
 
 /// Sums over the nodes that take work, and the factors that follow from them.
 #[derive(Clone, Debug, Default)]
@@ -32,13 +32,13 @@ pub(crate) struct Scarcity {
     drift: Drift,
 }
 
-/// How far factors have fallen since a fleet was built, so that what was lost at one moment bounds what is at another.
+/// How far factors have changed since a fleet was built, so that what was lost at one moment bounds what is at another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drift {
-    /// By part: product over all changes of the largest relative fall of a factor, at most 1 each. Between two moments no
-    /// loss has shrunk by more than the ratio of the two.
+    /// By part: product over all changes of the least ratio of a factor to what it was. Between two moments no loss has
+    /// grown by less, or shrunk by more, than the ratio of the two.
     pub(crate) low: [f64; PARTS],
-    /// Counts falls that no ratio tells.
+    /// Counts changes that no ratio tells.
     pub(crate) epoch: u64,
 }
 
@@ -49,11 +49,11 @@ impl Default for Drift {
 }
 
 impl Drift {
-    fn fall(&mut self, falls: [f64; PARTS]) {
-        for (low, fall) in self.low.iter_mut().zip(falls) {
-            *low *= fall;
+    fn change(&mut self, changes: [f64; PARTS]) {
+        for (low, change) in self.low.iter_mut().zip(changes).filter(|(_, change)| change.is_finite()) {
+            *low *= change;
         }
-        if self.low.iter().any(|&low| low < LEAST_LOW) {
+        if self.low.iter().any(|low| !LOWS.contains(low)) {
             *self = Self { epoch: self.epoch + 1, ..Self::default() };
         }
     }
@@ -90,23 +90,23 @@ impl Scarcity {
     /// Computes the factors from the sums.
     pub(crate) fn settle(&mut self, demand: &Demand) {
         let (free, fed) = (self.free_milli as f64, self.fed as f64);
-        let mut falls = [1.0; PARTS];
+        let mut changes = [f64::INFINITY; PARTS];
         for (class, (sums, part)) in self.sums.iter().zip(&demand.parts).enumerate() {
             let (usable, fillable) = (times(free, sums.0 as f64), times(fed, sums.1 as f64));
             let scale = SCALE * part;
             let now = (floor(OF_USABLE * scale * usable), floor(OF_FILLABLE * scale * (fillable * fillable)));
             let (was, part) = (self.factors[class], demand.part(class));
-            falls[part] = fall(was.0, now.0, sums.0).min(falls[part]);
-            falls[part + 1] = fall(was.1, now.1, sums.1).min(falls[part + 1]);
+            changes[part] = change(was.0, now.0, sums.0).min(changes[part]);
+            changes[part + 1] = change(was.1, now.1, sums.1).min(changes[part + 1]);
             self.factors[class] = now;
             let before = self.running[class];
             self.running[class + 1] = (before.0 + now.0, before.1 + now.1);
         }
         let times_fed = times(free, fed);
         let now = floor(OF_FED * SCALE * (times_fed * times_fed));
-        falls[FED] = fall(self.fed_factor, now, self.fed);
+        changes[FED] = change(self.fed_factor, now, self.fed);
         self.fed_factor = now;
-        self.drift.fall(falls);
+        self.drift.change(changes);
     }
 
     /// See [`Drift`].
@@ -135,9 +135,9 @@ fn floor(factor: f64) -> u64 {
     factor as u64
 }
 
-/// How many times a factor is what it was, 1 where it has not fallen.
+/// How many times a factor is what it was; infinite where that says nothing of any loss.
 ///
-/// One that becomes 0 because no node is good for the thing any more changes no loss.
-fn fall(was: u64, is: u64, good: u64) -> f64 {
-    if is >= was || good == 0 { 1.0 } else { is as f64 / was as f64 }
+/// No node that is as it was loses a thing that none has, or that none had.
+fn change(was: u64, is: u64, good: u64) -> f64 {
+    if was == 0 || good == 0 { f64::INFINITY } else { is as f64 / was as f64 }
 }

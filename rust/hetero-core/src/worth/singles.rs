@@ -5,8 +5,8 @@ use crate::worth::free::Alike;
 
 /// How many shapes are looked at together.
 pub(super) const LANES: usize = 8;
-/// Bits behind the point of a reciprocal: exact for shares and what is free, both at most 1000.
-const POINT: u32 = 20;
+/// Numbers of 32 bits with a point have no fractions near this one, 3 * 2^22: adding it rounds, and the last bits are whole.
+const NO_FRACTIONS: f32 = 12_582_912.0;
 
 /// Shapes of one device each.
 #[derive(Clone, Debug)]
@@ -19,9 +19,9 @@ pub(super) struct Singles {
 #[derive(Clone, Copy, Debug, Default)]
 struct Lanes {
     /// 0 where a shape takes none.
-    shares: [u32; LANES],
-    /// 2^20 / share, rounded up; 0 where a shape takes none. A product is faster than a quotient, most of all side by side.
-    reciprocals: [u32; LANES],
+    shares: [f32; LANES],
+    /// 1 / share; 0 where a shape takes none. A product is faster than a quotient, most of all side by side.
+    reciprocals: [f32; LANES],
 }
 
 impl Singles {
@@ -32,8 +32,8 @@ impl Singles {
         for (lane, shares) in shapes.iter().enumerate() {
             for (lanes, share) in by_kind.iter_mut().zip(*shares) {
                 if let Some(share) = *share {
-                    lanes.shares[lane] = u32::from(share);
-                    lanes.reciprocals[lane] = (1 << POINT) / u32::from(share) + 1;
+                    lanes.shares[lane] = f32::from(share);
+                    lanes.reciprocals[lane] = 1.0 / f32::from(share);
                 }
             }
         }
@@ -41,29 +41,43 @@ impl Singles {
     }
 
     /// What steps of each shape find.
+    ///
+    /// Counted in whole numbers with a point: a node has at most 1024 devices of 1000, far below where such numbers have
+    /// gaps, and the plainest processors multiply them side by side.
     pub(super) fn rooms(&self, runs: &[Alike]) -> [Room; LANES] {
-        let [mut usable, mut slots, mut filled, mut unit] = [[0u32; LANES]; 4];
+        let [mut usable, mut slots, mut filled, mut unit] = [[0.0f32; LANES]; 4];
         for alike in runs {
-            let (milli, devices) = (u32::from(alike.milli), u32::from(alike.count));
-            let Lanes { shares, reciprocals } = &self.by_kind[alike.kind.at()];
-            // Nothing here can overflow: a node has at most 1024 devices of 1000. Checks would keep the lanes apart.
+            let (milli, devices) = (f32::from(alike.milli), f32::from(alike.count));
+            let lanes = &self.by_kind[alike.kind.at()];
             for lane in 0..LANES {
-                let each = milli.wrapping_mul(reciprocals[lane]) >> POINT;
-                let steps = each.wrapping_mul(devices);
-                let fits = if each > 0 { u32::MAX } else { 0 };
-                usable[lane] = usable[lane].wrapping_add(milli.wrapping_mul(devices) & fits);
-                slots[lane] = slots[lane].wrapping_add(steps);
-                filled[lane] = filled[lane].wrapping_add(steps.wrapping_mul(shares[lane]));
-                unit[lane] = unit[lane].max(shares[lane] & fits);
+                let (each, share) = (lanes.steps(lane, milli), lanes.shares[lane]);
+                let fits = each.min(1.0);
+                usable[lane] += milli * devices * fits;
+                slots[lane] += each * devices;
+                filled[lane] += each * devices * share;
+                unit[lane] = unit[lane].max(share * fits);
             }
         }
         std::array::from_fn(|lane| Room {
-            usable_milli: u64::from(usable[lane]),
-            slots: u64::from(slots[lane]),
-            filled_milli: u64::from(filled[lane]),
-            unit_milli: u64::from(unit[lane]),
+            usable_milli: whole(usable[lane]),
+            slots: whole(slots[lane]),
+            filled_milli: whole(filled[lane]),
+            unit_milli: whole(unit[lane]),
         })
     }
+}
+
+impl Lanes {
+    /// How many steps of a shape fit on a device of which so much is free: the quotient, rounded down.
+    fn steps(&self, lane: usize, milli: f32) -> f32 {
+        // Half a thousandth more keeps it off whole numbers; one half less makes the nearest whole number the one below.
+        ((milli + 0.5) * self.reciprocals[lane] - 0.5 + NO_FRACTIONS) - NO_FRACTIONS
+    }
+}
+
+/// A whole number below 2^22 without its point.
+fn whole(number: f32) -> u64 {
+    u64::from((number + NO_FRACTIONS).to_bits().wrapping_sub(NO_FRACTIONS.to_bits()))
 }
 
 #[cfg(test)]
@@ -71,11 +85,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reciprocals_are_exact() {
+    fn steps_are_exact() {
         for share in 1..=1000u16 {
             let lanes = Singles::new(&[&[Some(share)]]).by_kind[0];
-            for milli in 0..=1000u32 {
-                assert_eq!(milli.wrapping_mul(lanes.reciprocals[0]) >> POINT, milli / u32::from(share));
+            for milli in 0..=1000u16 {
+                let steps = lanes.steps(0, f32::from(milli));
+                assert!((steps - f32::from(milli / share)).abs() < f32::EPSILON, "{milli} / {share}: {steps}");
             }
         }
     }

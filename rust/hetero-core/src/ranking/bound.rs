@@ -1,0 +1,72 @@
+//! How good states can be at most.
+
+use crate::ranking::Outlook;
+use crate::score::fragmentation;
+use crate::state::StateKey;
+use crate::worth::{Drift, PARTS};
+
+/// Points by which rounding may misjudge a bound.
+const ROUNDING_POINTS: f64 = 1e-3;
+/// Parts of a loss that are added side by side.
+const LANES: usize = 4;
+
+/// How good a state can be at most.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    /// NaN where nothing is known of the state, `-inf` where the choice does not fit.
+    other_points: f32,
+    /// Whose it is, of the states that have its number.
+    generation: u32,
+    /// What was lost, each part divided by how far its factors had fallen.
+    lost: [f32; PARTS],
+}
+
+/// What makes points of bounds: the same for all states of one decision.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    points_of_fragmentation: f64,
+    low: [f32; PARTS],
+}
+
+impl Scale {
+    #[allow(clippy::cast_possible_truncation)] // the bound is wider than what is cut off
+    pub(super) fn new(points_of_fragmentation: f64, now: &Drift) -> Self {
+        Self { points_of_fragmentation, low: now.low.map(|low| low as f32) }
+    }
+}
+
+impl Bound {
+    pub(super) const UNKNOWN: Self = Self { other_points: f32::NAN, generation: 0, lost: [0.0; PARTS] };
+
+    /// Of a state that was scored now; `None` where the choice does not fit.
+    #[allow(clippy::cast_possible_truncation)] // the bound is wider than what is cut off
+    pub(super) fn of(outlook: Option<&Outlook>, generation: u32, now: &Drift) -> Self {
+        let Some(outlook) = outlook else {
+            return Self { other_points: f32::NEG_INFINITY, generation, ..Self::UNKNOWN };
+        };
+        let lost = |part: usize| (outlook.lost.0[part] as f64 / now.low[part]) as f32;
+        Self { other_points: outlook.other_points as f32, generation, lost: std::array::from_fn(lost) }
+    }
+
+    /// Whether it says something of a state.
+    pub(super) fn is_of(&self, state: StateKey) -> bool {
+        self.generation == state.generation && !self.other_points.is_nan()
+    }
+
+    /// Whether the choice fits.
+    pub(super) fn fits(&self) -> bool {
+        self.other_points > f32::NEG_INFINITY
+    }
+
+    /// The score at most, where the choice fits: none is below 0, however many points are taken off.
+    pub(super) fn most_points(&self, scale: &Scale) -> Option<f64> {
+        let mut lanes = [0.0f32; LANES]; // side by side: one after the other, floats may not be added in another order
+        for part in 0..PARTS {
+            lanes[part % LANES] += self.lost[part] * scale.low[part];
+        }
+        let lost: f32 = lanes.iter().sum();
+        let value = fragmentation::value(f64::from(lost));
+        let points = f64::from(self.other_points) + scale.points_of_fragmentation * value + ROUNDING_POINTS;
+        self.fits().then_some(points.max(0.0))
+    }
+}
