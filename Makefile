@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name '*.toml')
 TEST_ARGS ?=
+# How long `make thorough` draws new cases, in each language.
+PROPERTY_SECONDS ?= 600
 
 .PHONY: help
 help: ## Show this list.
@@ -63,9 +65,11 @@ bench: $(VENV)/dev ## Print every figure that the docs claim, measured now, agai
 	$(BIN)/pytest tests/bench --benchmark-only --benchmark-disable-gc -q
 
 .PHONY: thorough
-thorough: $(VENV)/dev $(VENV)/kube ## Run the property tests with many more cases, and what takes minutes. By hand.
-	PROPTEST_CASES=20000 cargo test --locked --release --package hetero-core --package hetero-plan
-	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest tests/property --timeout 3600
+thorough: $(VENV)/dev $(VENV)/kube ## Run the property tests for ten minutes in each language, and what takes minutes. By hand.
+	cargo test --locked --release --no-run --package hetero-core --package hetero-plan
+	PROPTEST_CASES=2000 $(PYTHON) tests/repeat.py $(PROPERTY_SECONDS) \
+		cargo test --locked --release --quiet --package hetero-core --package hetero-plan --test '*'
+	$(PYTHON) tests/repeat.py $(PROPERTY_SECONDS) $(BIN)/pytest -q tests/property -m "not thorough" --timeout 3600
 	$(BIN)/pytest -m thorough
 
 .PHONY: format

@@ -11,9 +11,8 @@ _VARIABLE = "HETERO_OPS_TEST_DATA"
 _ROOT = Path(__file__).parents[1]
 
 _PHASES = [phase for phase in Phase if phase is not Phase.explain]  # it traces every line: minutes per failure
-settings.register_profile("fast", max_examples=300, deadline=None, phases=_PHASES)
-settings.register_profile("thorough", max_examples=5000, deadline=None, phases=_PHASES)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+settings.register_profile("ours", max_examples=300, deadline=None, phases=_PHASES)
+settings.load_profile("ours")
 
 
 @pytest.fixture(scope="session")

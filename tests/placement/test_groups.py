@@ -280,3 +280,12 @@ def test_what_a_group_cannot_say_is_refused(written: JSON, message: str) -> None
 def test_an_expected_workload_has_no_groups() -> None:
     with pytest.raises(InvalidDocument, match="groups of several kinds; write each as an entry of its own"):
         fleet(node("a", "1xL4"), mix=[{"request": json.dumps(ASKED), "weight": 1}])
+
+
+def test_a_group_leaves_the_devices_that_another_one_needs() -> None:
+    entry = {"sku": "L4", "count": 2, "numa": 0, "nic": [True, False]}
+    step = {"class": "gpu", "groups": [{"class": "gpu", "topology": {"nic": "same-root"}}]}
+    assert where(fleet(node("a", entry)).place({"accelerators": [step]})) == [
+        ("gpu", "a", [1]),
+        ("gpu", "a", [0]),
+    ]

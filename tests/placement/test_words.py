@@ -343,7 +343,6 @@ def test_a_share_goes_to_any_kind_of_step_but_training(kind: str) -> None:
 
 NOT_PLACED = [
     "gpu units=2.5 nodes=2",
-    {"class": "gpu", "groups": ["npu:2"]},
 ]
 
 

@@ -296,6 +296,9 @@ def _joint(ask: Ask, parts: tuple[Part, ...]) -> Joint:
         "fragmentation": _together([part.values["fragmentation"] for part in parts]),
         "power": min(part.values["power"] for part in parts),
     }
+    if any("draw" in part.values for part in parts):
+        drawing = sum((part.values.get("draw", Fraction(0)) * len(part.devices) for part in parts), Fraction(0))
+        values["draw"] = drawing / devices
     if devices > 1:
         values["topology"] = _nearness(ask, parts)
     left = {_name(part.node): part.order[2] for part in parts}  # the last group on a node leaves least

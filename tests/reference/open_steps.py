@@ -23,7 +23,7 @@ _CLAUSES: dict[str, tuple[object, ...]] = {
     "vendor": ("nvidia", "amd", "intel"),
     "memory_kind": ("hbm", "gddr"),
     "is_confidential": (True,),
-    "near_nic": (True,),
+    "nic": ("same-root", "same-root", "prefer"),
     "may_cap_power": (True,),
     "power_ceiling_mw": (100_000, 750_000, 2_000_000),
     "cost_ceiling_milli": (500, 1000, 2500, 4300, 9000),
@@ -112,6 +112,13 @@ def _over_nodes(dice: Dice) -> JSON:
     return {"nodes": (least, most)} | more
 
 
+def _grouped(dice: Dice) -> JSON:
+    further = [Choice(accelerator_class="gpu"), Choice(names=(ModelName(name=dice.of("L4", "A100")),))]
+    further += [Choice(accelerator_class="cpu", count=2), Choice(accelerator_class="gpu", share_milli=500)]
+    near = {"nearness": dice.of(None, "node", "switch", "rack"), "affinity_weight": dice.of(None, 5)}
+    return {"count": dice.of(1, 2), "groups": tuple(dice.sample(further, dice.of(1, 1, 2)))} | near
+
+
 def _less(dice: Dice) -> JSON:
     """An amount that other choices follow from."""
     narrows = {"count": 4, "parallel": Parallel(tp=4, least_tp=1)}
@@ -127,6 +134,7 @@ _AMOUNTS = [
     *[_units] * 2,
     _ranks,
     *[_over_nodes] * 3,
+    *[_grouped] * 2,
     _less,
 ]
 

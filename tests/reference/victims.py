@@ -68,8 +68,8 @@ def least_loss(document: JSON, choices: Sequence[JSON], asker: Asker, catalog: C
 
 
 def _on_one_node(choice: JSON) -> JSON:
-    """The least that a choice asks of one node; nothing can be, where it needs several or a least score."""
-    is_for_several = (choice.get("nodes") or (1, 1))[0] > 1
+    """The least that a choice asks of one node; nothing can be, where it needs more, or a least score."""
+    is_for_several = (choice.get("nodes") or (1, 1))[0] > 1 or choice.get("groups")
     nothing = (
         {"memory_ceiling_mib": 0, "cpu_milli": _MORE_THAN_ANY} if is_for_several or choice.get("min_score") else {}
     )

@@ -11,7 +11,6 @@ from tests.reference.fragmentation import Mix, free_total, sets_of
 from tests.reference.model import JSON, Device, Fleet, Node, booked
 
 _SCALE = 2.0**24
-_PARTS = 1024.0
 _MOST_TIMES = 256.0
 Shares = tuple[tuple[object, int], ...]
 # Classes that ask the same of devices and CPU count as one.
@@ -41,18 +40,18 @@ class Worth:
     def _settle(self, fleet: Fleet) -> None:
         open_nodes = [(node, node.free_shares(), node.free_cpu_milli) for node in fleet.nodes if node.state == "active"]
         free, weights = float(free_total(fleet)), sum(self._weights.values())
+        fed = float(sum(self._fed(milli, cpu) for _, milli, cpu in open_nodes))
         self._factors = {}
         for key, choice in self._classes.items():
-            scale = 4.0 * _SCALE * (self._weights[key] / weights)
+            scale = _SCALE * (self._weights[key] / weights)
             usable = _times(free, sum(_usable(*node, choice) for node in open_nodes))
-            fillable = _times(free, sum(_fillable(*node, choice) for node in open_nodes))
-            self._factors[key] = (int(scale * usable), int(scale * (fillable * fillable)))
-        balanced = _times(free, sum(self._balanced(milli, cpu) for _, milli, cpu in open_nodes) / _PARTS)
-        self._balanced_factor = int(5.0 * _SCALE / _PARTS * (balanced * balanced))
+            fillable = _times(fed, sum(_fillable(*node, choice) for node in open_nodes))
+            self._factors[key] = (int(2.0 * scale * usable), int(1.0 * scale * (fillable * fillable)))
+        self._fed_factor = int(2.0 * _SCALE * (_times(free, fed) * _times(free, fed)))
 
     def of(self, node: Node, free: Mapping[int, int], cpu_milli: int | None) -> int:
-        """In units of 2^-24 thirteenths of a thousandth of a device."""
-        total = self._balanced_factor * self._balanced(free, cpu_milli)
+        """In units of 2^-24 fifths of a thousandth of a device."""
+        total = self._fed_factor * self._fed(free, cpu_milli)
         for key, choice in self._classes.items():
             usable, fillable = self._factors[key]
             total += usable * _usable(node, free, cpu_milli, choice) + fillable * _fillable(
@@ -67,14 +66,13 @@ class Worth:
         for device in chosen:
             free[device.id] -= booked(choice, device)
         after = self.of(node, free, None if cpu is None else cpu - choice["cpu_milli"])
-        return Fraction(max(before - after, 0), 13 * int(_SCALE))
+        return Fraction(max(before - after, 0), 5 * int(_SCALE))
 
-    def _balanced(self, free: Mapping[int, int], cpu_milli: int | None) -> int:
-        shares = float(sum(free.values()))
+    def _fed(self, free: Mapping[int, int], cpu_milli: int | None) -> int:
+        shares = sum(free.values())
         if self._cpu_per_milli is None or cpu_milli is None:
-            return int(shares * _PARTS)
-        lasts = cpu_milli / self._cpu_per_milli
-        return int(_PARTS * (shares * lasts / (shares + lasts))) if shares and lasts else 0
+            return shares
+        return min(shares, int(cpu_milli / self._cpu_per_milli))
 
 
 def _shares(fleet: Fleet, choice: JSON) -> Shares:

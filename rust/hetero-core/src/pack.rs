@@ -3,7 +3,7 @@
 //! Devices of a node that share kind, island, NUMA node, switch, free share and the power that a step would add are
 //! interchangeable, so it is enough to choose how many of each such group to take; of a group the lowest ids go first. A
 //! share that says what it is bound by also tells devices apart by what others of its kind have of them, and a step that
-//! prefers network cards by these.
+//! prefers network cards by these. One of several groups tells them apart by all that another group may ask of them.
 
 use crate::capacity::Capacity;
 use crate::device::Device;
@@ -41,14 +41,14 @@ struct Taken {
 
 /// Calls `each` with every distinct choice of devices for the request, as sorted positions in the device columns.
 ///
-/// `added_mw` is what a device would draw more than now: of two that are partly in use, one may have been read.
+/// `power_of` tells devices apart by power: of two that are partly in use, one may have been read.
 pub fn for_each_option(
     inventory: &Inventory,
     node: &Node,
     capacity: &Capacity,
     choice: &Choice,
     fit: &[Option<Misfit>],
-    added_mw: impl Fn(usize) -> Option<u64>,
+    power_of: impl Fn(usize) -> (Option<u64>, Option<u64>),
     mut each: impl FnMut(&[usize]),
 ) {
     let count = choice.count as usize;
@@ -64,7 +64,7 @@ pub fn for_each_option(
     let offered = only_whole(inventory, node, choice, fit, is_usable);
     for run in runs.iter().filter(|run| offered[run.kind.at()].is_none()) {
         let usable = run.devices.clone().filter(|&at| is_usable(at) && is_placed(at) && is_near(at));
-        let groups = interchangeable(&inventory.devices, usable, capacity, &added_mw, choice);
+        let groups = interchangeable(&inventory.devices, usable, capacity, &power_of, choice);
         let nothing = Taken { before: usize::MAX, of_island: 0, ranks };
         take(&groups, count, nothing, &mut picked, &mut left, &mut each);
     }
@@ -74,16 +74,19 @@ fn interchangeable(
     devices: &[Device],
     usable: impl Iterator<Item = usize>,
     capacity: &Capacity,
-    added_mw: impl Fn(usize) -> Option<u64>,
+    power_of: impl Fn(usize) -> (Option<u64>, Option<u64>),
     choice: &Choice,
 ) -> Vec<Group> {
     // What only tells how near devices are to each other tells one device apart from no other.
-    let near = |device: &Device| if choice.count > 1 { (device.switch, device.card) } else { (None, None) };
+    let near = |device: &Device| {
+        if choice.count > 1 || choice.is_of_groups { (device.switch, device.card) } else { (None, None) }
+    };
     let key = |at: usize| {
         let asked = capacity.asked(at);
-        let free = (capacity.free_milli[at], asked.mib, asked.milli, added_mw(at));
+        let free = (capacity.free_milli[at], asked.mib, asked.milli, power_of(at));
         let tie = (capacity.alike_milli(at, choice), choice.prefers_nic && devices[at].is_near_nic);
-        (devices[at].island, devices[at].numa, (free, tie), near(&devices[at]))
+        let to_others = choice.is_of_groups.then(|| (devices[at].is_near_nic, capacity.is_full(at)));
+        (devices[at].island, devices[at].numa, (free, tie, to_others), near(&devices[at]))
     };
     let (mut groups, mut keys): (Vec<Group>, Vec<_>) = (Vec::new(), Vec::new());
     for at in usable {

@@ -285,7 +285,8 @@ pub(crate) fn for_each_candidate(
     question: &Question,
     mut each: impl FnMut(&[usize], Values, Tie),
 ) {
-    let (inventory, capacity, added_mw) = (fleet.inventory(), fleet.capacity(), |at| power::added_by(fleet, at));
+    let (inventory, capacity, power_of) =
+        (fleet.inventory(), fleet.capacity(), |at| power::told_apart(fleet, choice, at));
     let fit = usable_kinds(fleet, node, choice, fit);
     let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
     let view = View {
@@ -310,7 +311,7 @@ pub(crate) fn for_each_candidate(
     if choice.is_cpu_only() {
         consider(&[]);
     } else {
-        for_each_option(inventory, fleet.node(node), capacity, choice, &fit, added_mw, consider);
+        for_each_option(inventory, fleet.node(node), capacity, choice, &fit, power_of, consider);
     }
 }
 

@@ -155,8 +155,15 @@ fn tdp(kind: &Kind) -> Option<u64> {
     kind.profile.as_ref().filter(|_| kind.partition.is_none())?.tdp_mw
 }
 
+/// What tells devices of one kind apart: what a step would add, and to the groups after it what they draw now.
+pub(crate) fn told_apart(fleet: &Fleet, choice: &Choice, at: usize) -> (Option<u64>, Option<u64>) {
+    let free = &fleet.capacity().free_milli;
+    let drawn = || device_draw(fleet.inventory(), free, fleet.kept_readings(), at);
+    (added_by(fleet, at), choice.is_of_groups.then(drawn).flatten())
+}
+
 /// What one device draws more than now once anything more runs on it; `None` where a TDP is unknown.
-pub(crate) fn added_by(fleet: &Fleet, at: usize) -> Option<u64> {
+fn added_by(fleet: &Fleet, at: usize) -> Option<u64> {
     let (inventory, free) = (fleet.inventory(), &fleet.capacity().free_milli);
     let tdp_mw = tdp(&inventory.kinds[inventory.devices[at].kind.at()])?;
     if free[at] == WHOLE_MILLI {

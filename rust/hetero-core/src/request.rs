@@ -249,6 +249,9 @@ pub struct Choice {
     /// Further nodes that give as many devices: above 0, this is one node's part of a step over several.
     #[serde(skip)]
     pub peers: u32,
+    /// Whether it is one of several groups, which what it leaves of a node is for as well.
+    #[serde(skip)]
+    pub is_of_groups: bool,
     /// Precision that the step is quantized to, where it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantize: Option<String>,

@@ -37,7 +37,8 @@ pub(crate) fn members(choice: &Choice, policy: Policy) -> Vec<Choice> {
         power_ceiling_mw: None,
         ..choice.clone()
     };
-    std::iter::once(&first).chain(&choice.groups).map(|member| policy.judged(member).into_owned()).collect()
+    let of_groups = |member| Choice { is_of_groups: true, ..policy.judged(member).into_owned() };
+    std::iter::once(&first).chain(&choice.groups).map(of_groups).collect()
 }
 
 /// What a group of a choice asks for, in words; 0 is the choice itself.

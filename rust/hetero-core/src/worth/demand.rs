@@ -10,9 +10,6 @@ use crate::worth::free::Alike;
 use crate::worth::singles::{LANES, Singles};
 use crate::worth::{Find, Free, Scarcity, Worth};
 
-/// Grains that a thousandth of a device is counted in where shares are balanced with CPU.
-pub(crate) const GRAINS: f64 = 1024.0;
-
 /// Weights are multiplied by this before they are divided by shares: integers add up to the same in any order.
 const MILLION: u128 = 1_000_000;
 
@@ -100,7 +97,7 @@ impl Demand {
 
     /// The worth of what is free on a node, part by part.
     pub(crate) fn worth(&self, free: &Free, scarcity: &Scarcity) -> Worth {
-        let mut worth = Worth::of_balanced(self.balanced(free), scarcity);
+        let mut worth = Worth::of_fed(self.fed(free), scarcity);
         self.for_each_find(free, |find| worth.add(&find, scarcity));
         worth
     }
@@ -130,15 +127,13 @@ impl Demand {
         self.part_of_class[class]
     }
 
-    /// What is balanced on a node, in 1/1024 of a thousandth.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the shares of a node, and not negative
-    pub(crate) fn balanced(&self, free: &Free) -> u64 {
-        let shares = free.total_milli as f64;
-        let (Some(cpu_per_milli), Some(cpu_milli)) = (self.cpu_per_milli, free.cpu_milli) else {
-            return (shares * GRAINS) as u64;
-        };
-        let lasts = cpu_milli as f64 / cpu_per_milli;
-        if shares == 0.0 || lasts == 0.0 { 0 } else { (GRAINS * (shares * lasts / (shares + lasts))) as u64 }
+    /// The free shares of a node for which its CPU lasts, were it used as the mix does on average.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // not negative; what is too much saturates
+    pub(crate) fn fed(&self, free: &Free) -> u64 {
+        match (self.cpu_per_milli, free.cpu_milli) {
+            (Some(cpu_per_milli), Some(cpu_milli)) => free.total_milli.min((cpu_milli as f64 / cpu_per_milli) as u64),
+            _ => free.total_milli,
+        }
     }
 }
 

@@ -5,15 +5,15 @@
 //!   [`crate::fragmentation`] does not call unusable;
 //! - fillable B: what *as many such steps as fit* would take, so CPU that will strand devices counts.
 //!
-//! And for a node alone, balanced C = f x / (f + x): f its free shares, x the shares for which its free CPU lasts if they
-//! need what the mix needs on average, CPU-only steps included. Half of the harmonic mean, it falls with whichever of the
-//! two runs out.
+//! And for a node alone, fed C = min(f, x): f its free shares, x the shares for which its free CPU lasts if they need what the
+//! mix needs on average, CPU-only steps included.
 //!
 //! A class m of weight w counts q = (w / s) / sum (w / s): small shares fill gaps. Each of A, B and C is dearer the less
-//! of it the fleet has left, compared with all that is free:
+//! of it the fleet has left: A and C compared with all that is free, B with all that is fed, since devices without CPU are
+//! no loss to anybody.
 //!
 //! ```text
-//! worth(node) = 1/13 { sum over m of q_m [ 4 (free / sum A_m) A_m + 4 (free / sum B_m)^2 B_m ] + 5 (free / sum C)^2 C }
+//! worth(node) = 1/5 { sum over m of q_m [ 2 (free / sum A_m) A_m + (sum C / sum B_m)^2 B_m ] + 2 (free / sum C)^2 C }
 //! ```
 //!
 //! The sums run over the nodes that take work. So a step keeps away from scarce models, whole islands and the CPU of idle
@@ -34,15 +34,15 @@ use offer::Find;
 pub(crate) use offer::Offer;
 pub(crate) use scarcity::{Drift, Scarcity};
 
-/// Worth of one free thousandth of a device that every step of the mix could use, were nothing scarce: 4 for A, 4 for B, 5 for C.
-pub(crate) const WORTH_OF_MILLI: f64 = 13.0 * scarcity::SCALE;
+/// Worth of one free thousandth of a device that every step of the mix could use, were nothing scarce: 2 for A, 1 for B, 2 for C.
+pub(crate) const WORTH_OF_MILLI: f64 = 5.0 * scarcity::SCALE;
 
 /// How many parts a worth has, a multiple of four. A and B of classes whose scarcity moves alike make one each, C is one.
 pub(crate) const PARTS: usize = 16;
 /// The part of C.
-const BALANCED: usize = 0;
+const FED: usize = 0;
 
-/// The worth of a node, or a loss of it, in units of 2^-24 thirteenths of a thousandth of a device, part by part.
+/// The worth of a node, or a loss of it, in units of 2^-24 fifths of a thousandth of a device, part by part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Worth(pub(crate) [u64; PARTS]);
 

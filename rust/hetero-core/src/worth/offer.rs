@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::worth::{BALANCED, Demand, Free, Scarcity, Worth};
+use crate::worth::{Demand, FED, Free, Scarcity, Worth};
 
 /// What classes find on a node that fit there equally often.
 #[derive(Clone, Debug)]
@@ -20,8 +20,8 @@ pub(crate) struct Find {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Offer {
     pub(crate) free: Free,
-    /// See [`Demand::balanced`].
-    pub(crate) balanced: u64,
+    /// See [`Demand::fed`].
+    pub(crate) fed: u64,
     pub(crate) finds: Vec<Find>,
 }
 
@@ -29,21 +29,21 @@ impl Offer {
     pub(crate) fn new(free: Free, demand: &Demand) -> Self {
         let mut finds = Vec::new();
         demand.for_each_find(&free, |find| finds.push(find));
-        Self { balanced: demand.balanced(&free), free, finds }
+        Self { fed: demand.fed(&free), free, finds }
     }
 
     /// The worth of the node, part by part.
     pub(crate) fn worth(&self, scarcity: &Scarcity) -> Worth {
-        let mut worth = Worth::of_balanced(self.balanced, scarcity);
+        let mut worth = Worth::of_fed(self.fed, scarcity);
         self.finds.iter().for_each(|find| worth.add(find, scarcity));
         worth
     }
 }
 
 impl Worth {
-    pub(super) fn of_balanced(balanced: u64, scarcity: &Scarcity) -> Self {
+    pub(super) fn of_fed(fed: u64, scarcity: &Scarcity) -> Self {
         let mut worth = Self::default();
-        worth.0[BALANCED] = scarcity.balanced_factor() * balanced;
+        worth.0[FED] = scarcity.fed_factor() * fed;
         worth
     }
 

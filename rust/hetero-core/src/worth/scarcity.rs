@@ -2,15 +2,15 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use crate::worth::demand::GRAINS;
-use crate::worth::{BALANCED, Demand, Offer, PARTS};
+use crate::worth::{Demand, FED, Offer, PARTS};
 
 /// Steps in which factors are counted: 2^24 of them are 1.
 pub(crate) const SCALE: f64 = 16_777_216.0;
-/// How much usable and fillable devices count each, and their balance with CPU, in thirteenths. More for the balance gains up to
-/// 0.2 points where CPU is short or uneven, and loses up to 4 where single devices compete with CPU-only steps.
-const OF_DEVICES: f64 = 4.0;
-const OF_BALANCE: f64 = 5.0;
+/// How much usable and fillable devices count, and those that have CPU beside them, in fifths. As much for fillable as for usable
+/// ones loses a point where CPU is short everywhere; nothing for the last loses half a point where it is uneven.
+const OF_USABLE: f64 = 2.0;
+const OF_FILLABLE: f64 = 1.0;
+const OF_FED: f64 = 2.0;
 /// A thing is at most so many times dearer than it would be were all that is free good for it; worths then stay inside 64 bits.
 const MOST_TIMES: f64 = 256.0;
 
@@ -21,14 +21,14 @@ const LOWS: RangeInclusive<f64> = 1e-20..=1e20;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scarcity {
     free_milli: u64,
-    balanced: u64,
+    fed: u64,
     /// Per class: sums of what is usable and fillable.
     sums: Vec<(u64, u64)>,
     /// Per class: factors of what is usable and fillable.
     factors: Vec<(u64, u64)>,
     /// The same as running sums, from 0 to all classes.
     running: Vec<(u64, u64)>,
-    balanced_factor: u64,
+    fed_factor: u64,
     drift: Drift,
 }
 
@@ -70,7 +70,7 @@ impl Scarcity {
     /// Counts a node in.
     pub(crate) fn add(&mut self, offer: &Offer) {
         self.free_milli += offer.free.total_milli;
-        self.balanced += offer.balanced;
+        self.fed += offer.fed;
         for find in &offer.finds {
             for (usable, fillable) in &mut self.sums[find.classes.clone()] {
                 *usable += find.usable_milli;
@@ -82,7 +82,7 @@ impl Scarcity {
     /// Counts a node out, as it was counted in.
     pub(crate) fn remove(&mut self, offer: &Offer) {
         self.free_milli -= offer.free.total_milli;
-        self.balanced -= offer.balanced;
+        self.fed -= offer.fed;
         for find in &offer.finds {
             for (usable, fillable) in &mut self.sums[find.classes.clone()] {
                 *usable -= find.usable_milli;
@@ -93,12 +93,12 @@ impl Scarcity {
 
     /// Computes the factors from the sums.
     pub(crate) fn settle(&mut self, demand: &Demand) {
-        let free = self.free_milli as f64;
+        let (free, fed) = (self.free_milli as f64, self.fed as f64);
         let mut changes = [f64::INFINITY; PARTS];
         for (class, (sums, part)) in self.sums.iter().zip(&demand.parts).enumerate() {
-            let scale = OF_DEVICES * SCALE * part;
-            let (usable, fillable) = (times(free, sums.0 as f64), times(free, sums.1 as f64));
-            let now = (floor(scale * usable), floor(scale * (fillable * fillable)));
+            let (usable, fillable) = (times(free, sums.0 as f64), times(fed, sums.1 as f64));
+            let scale = SCALE * part;
+            let now = (floor(OF_USABLE * scale * usable), floor(OF_FILLABLE * scale * (fillable * fillable)));
             let (was, part) = (self.factors[class], demand.part(class));
             changes[part] = change(was.0, now.0, sums.0).min(changes[part]);
             changes[part + 1] = change(was.1, now.1, sums.1).min(changes[part + 1]);
@@ -106,10 +106,10 @@ impl Scarcity {
             let before = self.running[class];
             self.running[class + 1] = (before.0 + now.0, before.1 + now.1);
         }
-        let balanced = times(free, self.balanced as f64 / GRAINS);
-        let now = floor(OF_BALANCE * SCALE / GRAINS * (balanced * balanced));
-        changes[BALANCED] = change(self.balanced_factor, now, self.balanced);
-        self.balanced_factor = now;
+        let times_fed = times(free, fed);
+        let now = floor(OF_FED * SCALE * (times_fed * times_fed));
+        changes[FED] = change(self.fed_factor, now, self.fed);
+        self.fed_factor = now;
         self.drift.change(changes);
     }
 
@@ -124,9 +124,9 @@ impl Scarcity {
         (end.0 - first.0, end.1 - first.1)
     }
 
-    /// Factor of what is balanced.
-    pub(crate) fn balanced_factor(&self) -> u64 {
-        self.balanced_factor
+    /// Factor of the devices that have CPU beside them.
+    pub(crate) fn fed_factor(&self) -> u64 {
+        self.fed_factor
     }
 }
 
