@@ -5,6 +5,7 @@ mod observing;
 mod snapshot;
 mod trying;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -25,7 +26,7 @@ use crate::ranking::Memory;
 use crate::reading::Readings;
 use crate::state::StateTable;
 use crate::units::NodeIdx;
-use crate::worth::{Drift, Free, Scarcity, Worth};
+use crate::worth::{Drift, Free, Offer, Scarcity, Worth};
 
 /// All clusters. Built once, changed by small steps, asked many times.
 #[derive(Clone, Debug)]
@@ -40,6 +41,8 @@ pub struct Fleet {
     draws: Draws,
     mix: Mix,
     scarcity: Scarcity,
+    /// Of each node, as long as it is as the states say; none in a [`Fleet::trial`].
+    offers: Vec<Offer>,
     states: StateTable,
     memory: Memory,
     /// Sum over nodes of the digest of name and state: the order of nodes cannot matter.
@@ -65,6 +68,7 @@ impl Fleet {
             draws: Draws::default(),
             mix,
             scarcity: Scarcity::default(),
+            offers: Vec::new(),
             states: StateTable::default(),
             memory: Memory::default(),
             digest: 0,
@@ -133,13 +137,16 @@ impl Fleet {
         self.memory.clear();
         self.draws = Draws::of(&self.inventory, &self.capacity.free_milli, &self.readings);
         self.digest = 0;
+        self.offers.clear();
         let mut scarcity = Scarcity::new(&self.mix.demand);
         for node in (0..self.inventory.nodes.len()).map(NodeIdx::new) {
             self.update_state(node);
             self.digest = self.digest.wrapping_add(self.named_digest(node));
+            let offer = self.offer_now(node);
             if self.node(node).state == NodeState::Active {
-                scarcity.add(&self.free(node), &self.mix.demand);
+                scarcity.add(&offer);
             }
+            self.offers.push(offer);
         }
         scarcity.settle(&self.mix.demand);
         self.scarcity = scarcity;
@@ -151,8 +158,7 @@ impl Fleet {
             self.digest = self.digest.wrapping_sub(self.named_digest(near));
         }
         if self.node(node).state == NodeState::Active {
-            let free = self.free(node);
-            self.scarcity.remove(&free, &self.mix.demand);
+            self.scarcity.remove(&self.offers[node.at()]);
         }
     }
 
@@ -162,9 +168,9 @@ impl Fleet {
             self.update_state(near);
             self.digest = self.digest.wrapping_add(self.named_digest(near));
         }
+        self.offers[node.at()] = self.offer_now(node);
         if self.node(node).state == NodeState::Active {
-            let free = self.free(node);
-            self.scarcity.add(&free, &self.mix.demand);
+            self.scarcity.add(&self.offers[node.at()]);
         }
         self.scarcity.settle(&self.mix.demand);
     }
@@ -284,9 +290,19 @@ impl Fleet {
         self.scarcity.drift()
     }
 
-    /// What is free on a node.
-    pub(crate) fn free(&self, at: NodeIdx) -> Free {
-        Free::new(self.node(at), self.free_milli(at), self.capacity.free_cpu_milli[at.at()])
+    /// What a node offers to the mix.
+    pub(crate) fn offer(&self, at: NodeIdx) -> Cow<'_, Offer> {
+        self.offers.get(at.at()).map_or_else(|| Cow::Owned(self.offer_now(at)), Cow::Borrowed)
+    }
+
+    fn offer_now(&self, at: NodeIdx) -> Offer {
+        let free = Free::new(self.node(at), self.free_milli(at), self.capacity.free_cpu_milli[at.at()]);
+        Offer::new(free, &self.mix.demand)
+    }
+
+    /// What a node is worth to the mix.
+    pub(crate) fn worth_of(&self, offer: &Offer) -> Worth {
+        offer.worth(&self.scarcity)
     }
 
     /// What a node would be worth to the mix, were so much free there.

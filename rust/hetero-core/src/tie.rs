@@ -17,7 +17,7 @@ pub(crate) struct Tie {
 
 impl Tie {
     /// Of devices of one node, by their positions in the columns.
-    pub(crate) fn of(fleet: &Fleet, choice: &Choice, devices: &[usize], before: &Before) -> Self {
+    pub(crate) fn of(fleet: &Fleet, choice: &Choice, devices: &[usize], before: &Before<'_>) -> Self {
         let (inventory, capacity) = (fleet.inventory(), fleet.capacity());
         let share = |at: usize| u64::from(inventory.kinds[inventory.devices[at].kind.at()].share_for(choice));
         let alike = |&at: &usize| u64::from(capacity.alike_milli(at, choice));

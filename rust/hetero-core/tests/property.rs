@@ -5,6 +5,7 @@
 mod sample;
 
 use hetero_core::fragmentation_report::report;
+use hetero_core::score::Weights;
 use hetero_core::{Decision, Fleet, Policy, Question, place};
 use proptest::prelude::*;
 use sample::{any_nodes, any_request, choice, document, fleet, profiles, request};
@@ -159,7 +160,9 @@ fn a_score_of_nothing_is_remembered_as_a_score() {
     let nodes = [json!({"name": "n", "power_budget_mw": 0, "devices": [{"sku": "Small", "count": 6}],
         "used": [{"owner": "x", "devices": [0, 1, 2, 3, 5], "share_milli": 250}]})];
     let (fleet, request) = (fleet(&nodes), request(&[choice(&["Small"], 1, 1000, false)]));
-    let answers = [(); 2].map(|()| judged(&fleet, &request, Policy::Classic));
+    let weights = Weights { power: 1000, ..Policy::Classic.weights() };
+    let question = Question { policy: Policy::Classic, weights, ..Question::default() };
+    let answers = [(); 2].map(|()| place(&fleet, &request, &question).expect("the question is valid"));
     assert!(matches!(&answers[0], Decision::Placement(placement) if placement.score <= 0.0), "{:?}", answers[0]);
     assert_eq!(bytes(&answers[0]), bytes(&answers[1]));
 }

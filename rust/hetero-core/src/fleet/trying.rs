@@ -21,6 +21,7 @@ impl Fleet {
             draws: self.draws.clone(),
             mix: self.mix.clone(),
             scarcity: self.scarcity.clone(),
+            offers: Vec::new(),
             states: StateTable::default(),
             memory: Memory::default(),
             digest: 0,

@@ -1,40 +1,42 @@
 //! What a step costs the others: how much less the rest of the node is worth to the mix afterwards.
 
+use std::borrow::Cow;
+
 use crate::fleet::Fleet;
 use crate::request::Choice;
 use crate::score::Candidate;
 use crate::units::NodeIdx;
-use crate::worth::{Free, WORTH_OF_MILLI, Worth};
+use crate::worth::{Free, Offer, WORTH_OF_MILLI, Worth};
 
 /// Loss, in thousandths of a device, that takes the value half way to its end: one node of eight devices.
 const REFERENCE_MILLI: f64 = 8000.0;
 
 /// What a node has before the step, and what that is worth.
-pub(crate) struct Before {
-    free: Free,
+pub(crate) struct Before<'a> {
+    offer: Cow<'a, Offer>,
     worth: Worth,
     /// Space for what it has after the step: candidates of a node come one after the other.
     after: Free,
 }
 
-impl Before {
+impl<'a> Before<'a> {
     /// Of a node as it is.
-    pub(crate) fn of(fleet: &Fleet, node: NodeIdx) -> Self {
-        let free = fleet.free(node);
-        Self { worth: fleet.worth(&free), free, after: Free::default() }
+    pub(crate) fn of(fleet: &'a Fleet, node: NodeIdx) -> Self {
+        let offer = fleet.offer(node);
+        Self { worth: fleet.worth_of(&offer), offer, after: Free::default() }
     }
 
     /// All free shares.
     pub(crate) fn total_milli(&self) -> u64 {
-        self.free.total_milli
+        self.offer.free.total_milli
     }
 }
 
 /// What a candidate costs the mix.
-pub(crate) fn lost(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, before: &mut Before) -> Worth {
+pub(crate) fn lost(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, before: &mut Before<'_>) -> Worth {
     let (inventory, node) = (fleet.inventory(), fleet.node(candidate.node));
-    let Before { free, worth, after } = before;
-    after.copy(free);
+    let Before { offer, worth, after } = before;
+    after.copy(&offer.free);
     for &at in candidate.devices {
         let share = inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
         after.take(node, at, fleet.capacity().free_milli[at], share);

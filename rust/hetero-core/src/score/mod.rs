@@ -114,7 +114,7 @@ pub(crate) fn values(
     fleet: &Fleet,
     choice: &Choice,
     candidate: Candidate<'_>,
-    before: &mut Before,
+    before: &mut Before<'_>,
     question: &Question,
 ) -> Values {
     let policy = question.policy;

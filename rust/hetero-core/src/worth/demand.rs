@@ -1,7 +1,6 @@
 //! The mix, arranged by what a node has to offer to each class.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use indexmap::IndexMap;
 
@@ -9,7 +8,7 @@ use crate::mix::TaskClass;
 use crate::units::WHOLE_MILLI;
 use crate::worth::free::Alike;
 use crate::worth::singles::{LANES, Singles};
-use crate::worth::{FED, Free, Scarcity, Worth};
+use crate::worth::{Find, Free, Scarcity, Worth};
 
 /// Weights are multiplied by this before they are divided by shares: integers add up to the same in any order.
 const MILLION: u128 = 1_000_000;
@@ -91,31 +90,15 @@ impl Demand {
         this
     }
 
-    /// Calls `each` with every class of which a step fits on a node: its number, what is usable, what is fillable.
-    pub(crate) fn for_each_class(&self, free: &Free, mut each: impl FnMut(usize, u64, u64)) {
-        self.for_each_room(free, |shape, room| {
-            shape.for_each_filling(free, &room, |classes, fillable| {
-                for class in classes {
-                    each(shape.first + class, room.usable_milli, fillable);
-                }
-            });
-        });
+    /// Calls `each` with what classes find on a node.
+    pub(super) fn for_each_find(&self, free: &Free, mut each: impl FnMut(Find)) {
+        self.for_each_room(free, |shape, room| shape.for_each_find(free, &room, &mut each));
     }
 
-    /// The worth of a node, part by part.
+    /// The worth of what is free on a node, part by part.
     pub(crate) fn worth(&self, free: &Free, scarcity: &Scarcity) -> Worth {
-        let mut worth = Worth::default();
-        worth.0[FED] = scarcity.fed_factor() * self.fed(free);
-        self.for_each_room(free, |shape, room| {
-            let running = scarcity.running(shape.first..shape.first + shape.cpu_milli.len());
-            let (mut some, mut filled) = (0, 0);
-            shape.for_each_filling(free, &room, |classes, fillable| {
-                filled += (running[classes.end].1 - running[classes.start].1) * fillable;
-                some = classes.end;
-            });
-            worth.0[shape.part] += (running[some].0 - running[0].0) * room.usable_milli;
-            worth.0[shape.part + 1] += filled;
-        });
+        let mut worth = Worth::of_fed(self.fed(free), scarcity);
+        self.for_each_find(free, |find| worth.add(&find, scarcity));
         worth
     }
 
@@ -196,15 +179,22 @@ impl Shape {
         room
     }
 
-    /// Calls `each` with the classes of which a step fits, from the one that asks least CPU on: those of which equally
-    /// many fit together, and what so many would take.
-    fn for_each_filling(&self, free: &Free, room: &Room, mut each: impl FnMut(Range<usize>, u64)) {
+    /// Calls `each` with what its classes find, from the one that asks least CPU on: those of which equally many fit are
+    /// taken together.
+    fn for_each_find(&self, free: &Free, room: &Room, mut each: impl FnMut(Find)) {
         let have = free.cpu_milli.unwrap_or(u64::MAX);
         let (mut class, mut steps) = (0, room.slots);
         while steps > 0 {
             let rest = &self.cpu_milli[class..];
             let end = class + rest.partition_point(|&cpu_milli| steps * cpu_milli <= have);
-            each(class..end, room.filled_milli.min(steps * room.unit_milli));
+            if class < end {
+                each(Find {
+                    classes: self.first + class..self.first + end,
+                    part: self.part,
+                    usable_milli: room.usable_milli,
+                    fillable_milli: room.filled_milli.min(steps * room.unit_milli),
+                });
+            }
             class = end;
             steps = self.cpu_milli.get(class).map_or(0, |cpu_milli| have / cpu_milli);
         }

@@ -4,7 +4,7 @@ use crate::inventory::{Node, Run};
 use crate::units::KindIdx;
 
 /// What is free on one node.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Free {
     /// By run of one kind.
     kinds: Vec<Alike>,

@@ -22,6 +22,7 @@
 
 mod demand;
 mod free;
+mod offer;
 mod scarcity;
 mod singles;
 
@@ -29,6 +30,8 @@ use crate::units::WHOLE_MILLI;
 
 pub(crate) use demand::Demand;
 pub(crate) use free::Free;
+use offer::Find;
+pub(crate) use offer::Offer;
 pub(crate) use scarcity::{Drift, Scarcity};
 
 /// Worth of one free thousandth of a device that every step of the mix could use, were nothing scarce: 2 for A, 1 for B, 2 for C.

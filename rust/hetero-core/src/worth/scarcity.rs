@@ -2,7 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use crate::worth::{Demand, FED, Free, PARTS};
+use crate::worth::{Demand, FED, Offer, PARTS};
 
 /// Steps in which factors are counted: 2^24 of them are 1.
 pub(crate) const SCALE: f64 = 16_777_216.0;
@@ -68,23 +68,27 @@ impl Scarcity {
     }
 
     /// Counts a node in.
-    pub(crate) fn add(&mut self, free: &Free, demand: &Demand) {
-        self.free_milli += free.total_milli;
-        self.fed += demand.fed(free);
-        demand.for_each_class(free, |class, usable, fillable| {
-            self.sums[class].0 += usable;
-            self.sums[class].1 += fillable;
-        });
+    pub(crate) fn add(&mut self, offer: &Offer) {
+        self.free_milli += offer.free.total_milli;
+        self.fed += offer.fed;
+        for find in &offer.finds {
+            for (usable, fillable) in &mut self.sums[find.classes.clone()] {
+                *usable += find.usable_milli;
+                *fillable += find.fillable_milli;
+            }
+        }
     }
 
     /// Counts a node out, as it was counted in.
-    pub(crate) fn remove(&mut self, free: &Free, demand: &Demand) {
-        self.free_milli -= free.total_milli;
-        self.fed -= demand.fed(free);
-        demand.for_each_class(free, |class, usable, fillable| {
-            self.sums[class].0 -= usable;
-            self.sums[class].1 -= fillable;
-        });
+    pub(crate) fn remove(&mut self, offer: &Offer) {
+        self.free_milli -= offer.free.total_milli;
+        self.fed -= offer.fed;
+        for find in &offer.finds {
+            for (usable, fillable) in &mut self.sums[find.classes.clone()] {
+                *usable -= find.usable_milli;
+                *fillable -= find.fillable_milli;
+            }
+        }
     }
 
     /// Computes the factors from the sums.
@@ -114,9 +118,10 @@ impl Scarcity {
         &self.drift
     }
 
-    /// Running sums of the factors of what is usable and of what is fillable: before each of some classes, and after all.
-    pub(crate) fn running(&self, classes: Range<usize>) -> &[(u64, u64)] {
-        &self.running[classes.start..=classes.end]
+    /// Factors of what is usable and of what is fillable, those of some classes added up.
+    pub(super) fn factors(&self, classes: &Range<usize>) -> (u64, u64) {
+        let (first, end) = (self.running[classes.start], self.running[classes.end]);
+        (end.0 - first.0, end.1 - first.1)
     }
 
     /// Factor of the devices that have CPU beside them.
