@@ -145,7 +145,7 @@ pub struct Change {
     pub choice_index: usize,
     /// The clause, as the fields of a choice are named.
     pub clause: String,
-    /// Its new number; `None` where the clause is dropped.
+    /// Its new number; `None` where the clause is dropped, or gets what the text says.
     pub to: Option<u64>,
     /// The same in words.
     pub text: String,

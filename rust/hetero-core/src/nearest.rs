@@ -55,7 +55,7 @@ const OMISSIONS: [Omission; 16] = [
     },
     Omission { clause: "spread", text: "drop the spread", apply: |choice| choice.place.spread = None },
     Omission { clause: "numa", text: "drop numa=require", apply: |choice| choice.one_numa_node = false },
-    Omission { clause: "near_nic", text: "drop nic: same-root", apply: |choice| choice.near_nic = false },
+    Omission { clause: "nic", text: "drop nic: same-root", apply: |choice| choice.near_nic = false },
     Omission {
         clause: "nearness",
         text: "let the groups lie on several nodes (nearness: rack)",
