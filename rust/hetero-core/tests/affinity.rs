@@ -90,7 +90,9 @@ proptest! {
     #[test]
     fn it_is_what_its_terms_add_up_to(figures in any_figures(), request in any_asked(), policy in any_policy()) {
         let affinity = of(&figures, &request, policy);
-        prop_assume!(affinity.code.is_none());
+        if affinity.code.is_some() {
+            return Ok(()); // told by the property above; as an assumption it would end long runs
+        }
         prop_assert!(affinity.terms.iter().all(|term| (0.0..=1.0).contains(&term.value)));
         let points: f64 = affinity.terms.iter().map(|term| term.points).sum();
         let weights: f64 = affinity.terms.iter().map(|term| term.weight).sum();
