@@ -1,5 +1,6 @@
 import json
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -8,10 +9,11 @@ from hypothesis import strategies as st
 
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.compile import _BLANK, compile_choice
+from hetero_ops.gap.requirement import Requirement
 from hetero_ops.placement.decision import NoFit, Placement
 from hetero_ops.placement.fleet import Fleet
 from tests.reference import fragmentation, placing
-from tests.reference.model import Answer
+from tests.reference.model import JSON, Answer
 from tests.reference.model import Fleet as ReferenceFleet
 from tests.reference.reader import read_fleet, read_readings
 from tests.reference.strategies import FOREIGN_MODEL, fleets, is_foreign_model_in, readings, requirements
@@ -70,6 +72,21 @@ def test_the_core_decides_as_the_reference_does(policy: str, data: st.DataObject
             fleet.commit(decision)
             placing.take(reference, answer, choices[decision.choice_index], team)
             assert_same_fragmentation(fleet, reference, mix)
+
+
+def assert_same_course(document: JSON, asked: Iterable[Requirement], policy: str) -> None:
+    """Each requirement is decided alike, on what the ones before left; names are those of the catalog."""
+    fleet, reference = Fleet.from_document(document), read_fleet(document, CATALOG)
+    stated = document.get("mix")
+    mix = fragmentation.stated_mix(stated, CATALOG, ()) if stated else fragmentation.default_mix(reference, _BLANK)
+    for requirement in asked:
+        choices = [compile_choice(choice, CATALOG, ()) for choice in requirement.choices]
+        decision = fleet.place(requirement, policy=policy)
+        answer = placing.place(reference, choices, mix, policy, requirement.team)
+        assert_same_answer(decision, answer)
+        if isinstance(decision, Placement):
+            fleet.commit(decision)
+            placing.take(reference, answer, choices[decision.choice_index], requirement.team)
 
 
 def _told(decision: Placement | NoFit) -> dict[str, Any]:

@@ -8,14 +8,9 @@ from hypothesis import strategies as st
 
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.choice import Choice, Parallel
-from hetero_ops.gap.compile import _BLANK, compile_choice
 from hetero_ops.gap.requirement import Requirement
-from hetero_ops.placement.decision import Placement
-from hetero_ops.placement.fleet import Fleet
-from tests.property.test_core_reference import assert_same_answer
-from tests.reference import fragmentation, placing
+from tests.property.test_core_reference import assert_same_course
 from tests.reference.model import JSON
-from tests.reference.reader import read_fleet
 from tests.reference.strategies import fleets
 
 CATALOG = Catalog.builtin()
@@ -104,16 +99,4 @@ def splits(requirement: Requirement) -> bool:
 def test_the_core_places_steps_over_several_nodes_as_the_reference_does(policy: str, data: st.DataObject) -> None:
     document = data.draw(racks(), label="fleet")
     asked = data.draw(st.lists(REQUIREMENTS.filter(splits), min_size=1, max_size=3), label="asked")
-    fleet, reference = Fleet.from_document(document), read_fleet(document, CATALOG)
-    stated = document.get("mix")
-    mix = fragmentation.stated_mix(stated, CATALOG, ()) if stated else fragmentation.default_mix(reference, _BLANK)
-
-    for requirement in asked:  # each on what the ones before left
-        choices = [compile_choice(choice, CATALOG, ()) for choice in requirement.choices]
-        team = requirement.team
-        decision = fleet.place(requirement, policy=policy)
-        answer = placing.place(reference, choices, mix, policy, team)
-        assert_same_answer(decision, answer)
-        if isinstance(decision, Placement):
-            fleet.commit(decision)
-            placing.take(reference, answer, choices[decision.choice_index], team)
+    assert_same_course(document, asked, policy)

@@ -8,14 +8,9 @@ from hypothesis import strategies as st
 
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.choice import Choice
-from hetero_ops.gap.compile import _BLANK, compile_choice
 from hetero_ops.gap.requirement import Requirement
-from hetero_ops.placement.decision import Placement
-from hetero_ops.placement.fleet import Fleet
-from tests.property.test_core_reference import assert_same_answer
-from tests.reference import fragmentation, placing
+from tests.property.test_core_reference import assert_same_course
 from tests.reference.model import JSON
-from tests.reference.reader import read_fleet
 from tests.reference.strategies import fleets
 
 CATALOG = Catalog.builtin()
@@ -109,15 +104,4 @@ REQUIREMENTS = st.builds(
 def test_the_core_places_groups_as_the_reference_does(policy: str, data: st.DataObject) -> None:
     document = data.draw(mixed(), label="fleet")
     asked = data.draw(st.lists(REQUIREMENTS, min_size=1, max_size=3), label="asked")
-    fleet, reference = Fleet.from_document(document), read_fleet(document, CATALOG)
-    stated = document.get("mix")
-    mix = fragmentation.stated_mix(stated, CATALOG, ()) if stated else fragmentation.default_mix(reference, _BLANK)
-
-    for requirement in asked:  # each on what the ones before left
-        compiled = [compile_choice(choice, CATALOG, ()) for choice in requirement.choices]
-        decision = fleet.place(requirement, policy=policy)
-        answer = placing.place(reference, compiled, mix, policy, requirement.team)
-        assert_same_answer(decision, answer)
-        if isinstance(decision, Placement):
-            fleet.commit(decision)
-            placing.take(reference, answer, compiled[decision.choice_index], requirement.team)
+    assert_same_course(document, asked, policy)

@@ -6,14 +6,11 @@ from hypothesis import strategies as st
 
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.choice import Choice
-from hetero_ops.gap.compile import _BLANK, compile_choice
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.placement.decision import Placement
 from hetero_ops.placement.fleet import Fleet
-from tests.property.test_core_reference import assert_same_answer
-from tests.reference import fragmentation, placing
+from tests.property.test_core_reference import assert_same_course
 from tests.reference.model import JSON
-from tests.reference.reader import read_fleet
 
 CATALOG = Catalog.builtin()
 _BOUND = st.sampled_from([None, "compute", "compute", "memory", "memory"])
@@ -47,16 +44,7 @@ _SHARES = st.builds(lambda size, bound: Choice(accelerator_class="gpu", bound=bo
 def test_of_equal_cards_the_one_with_less_of_its_own_kind_is_taken(
     policy: str, document: JSON, asked: list[Choice]
 ) -> None:
-    fleet, reference = Fleet.from_document(document), read_fleet(document, CATALOG)
-    mix = fragmentation.default_mix(reference, _BLANK)
-    for choice in asked:  # each on what the ones before left
-        decision = fleet.place(Requirement(choices=(choice,)), policy=policy)
-        compiled = compile_choice(choice, CATALOG, [])
-        answer = placing.place(reference, [compiled], mix, policy)
-        assert_same_answer(decision, answer)
-        if isinstance(decision, Placement):
-            fleet.commit(decision)
-            placing.take(reference, answer, compiled)
+    assert_same_course(document, [Requirement(choices=(choice,)) for choice in asked], policy)
 
 
 @given(like_nodes(), st.lists(_SHARES, min_size=1, max_size=6), st.data())
