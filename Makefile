@@ -30,8 +30,8 @@ lint: $(VENV)/dev
 	$(BIN)/lint-imports --no-cache
 
 .PHONY: test-rust
-test-rust: tools
-	cargo test --locked --quiet --package hetero-core --package hetero-plan
+test-rust: tools # the same cases every time; `make thorough` draws others
+	PROPTEST_RNG_SEED=1 cargo test --locked --quiet --package hetero-core --package hetero-plan
 
 .PHONY: test-python
 test-python: $(VENV)/dev
@@ -69,8 +69,9 @@ thorough: $(VENV)/dev $(VENV)/kube ## Run the property tests for ten minutes in 
 	cargo test --locked --release --no-run --package hetero-core --package hetero-plan
 	PROPTEST_CASES=2000 $(PYTHON) tests/repeat.py $(PROPERTY_SECONDS) \
 		cargo test --locked --release --quiet --package hetero-core --package hetero-plan --test '*'
-	$(PYTHON) tests/repeat.py $(PROPERTY_SECONDS) $(BIN)/pytest -q tests/property -m "not thorough" --timeout 3600
-	$(BIN)/pytest -m thorough
+	$(PYTHON) tests/repeat.py $(PROPERTY_SECONDS) $(BIN)/pytest -q tests/property -m "not thorough" --timeout 3600 \
+		--hypothesis-profile other
+	$(BIN)/pytest -m thorough --hypothesis-profile other
 
 .PHONY: format
 format: $(VENV)/dev ## Format all code.

@@ -299,10 +299,10 @@ def choices(draw: st.DrawFn, plain: tuple[str, ...] = _NAMES) -> Choice:
     fields |= draw(_AMOUNT)
     if "share_milli" in fields or "share_memory_mib" in fields:
         fields.pop("link_floor_mbps", None)
+        fields.pop("memory_ceiling_mib", None)  # hardly ever has a share what is asked of it, and no more
         fields["bound"] = draw(_BOUND)
     if "share_memory_mib" in fields:
         fields.pop("memory_floor_mib", None)
-        fields.pop("memory_ceiling_mib", None)  # with a floor on the share, hardly ever both
     if fields.get("isolation") == "hard" and fields.get("share_mode") in {"mps", "time-slice"}:
         del fields["isolation"]
     return Choice(**fields)
