@@ -10,6 +10,8 @@ __all__ = [
     "AskedTask",
     "Candidate",
     "Candidates",
+    "Cut",
+    "CutPart",
     "Decision",
     "Fleet",
     "Grant",
@@ -19,6 +21,7 @@ __all__ = [
     "Request",
     "affinity",
     "codes",
+    "fits_together",
     "fleet_schema",
     "simulate",
     "simulate_timed",
@@ -31,6 +34,12 @@ def affinity(catalog: bytes, request: bytes, policy: str) -> str:
 
 def codes() -> str:
     """The registry of reason codes, as TOML."""
+
+def fits_together(catalog: bytes, names: Sequence[str], placed: Sequence[tuple[str, int]]) -> bool:
+    """Whether a device can hold the partitions of these names at once, beside those that are placed already.
+
+    Each placed one is given with the memory slice at which it begins. The catalog is JSON, and the device its first profile.
+    """
 
 def fleet_schema() -> str:
     """The JSON Schema of the fleet document."""
@@ -185,6 +194,43 @@ class GroupGrant:
     def cpu_milli(self) -> int:
         """CPU granted, thousandths of a core."""
 
+@final
+class CutPart:
+    """A partition that a cut makes."""
+
+    @property
+    def partition(self) -> str:
+        """Its name, as `1g.10gb`."""
+    @property
+    def id(self) -> int:
+        """The id that it gets within the node."""
+    @property
+    def start(self) -> int | None:
+        """Memory slice at which it begins; None for a mode, which has no slices."""
+
+@final
+class Cut:
+    """A device that has to be cut into partitions before a step can run."""
+
+    @property
+    def cluster(self) -> str:
+        """Cluster."""
+    @property
+    def node(self) -> str:
+        """Node."""
+    @property
+    def device(self) -> int:
+        """Id of the device within the node; it is gone afterwards."""
+    @property
+    def uuid(self) -> str | None:
+        """Its UUID, where known."""
+    @property
+    def sku(self) -> str:
+        """Its catalog key."""
+    @property
+    def parts(self) -> list[CutPart]:
+        """What it is cut into, largest first."""
+
 @disjoint_base
 class Decision:
     """The answer to a question: a `Placement` or a `NoFit`."""
@@ -257,6 +303,9 @@ class Placement(Decision):
     def groups(self) -> list[GroupGrant]:
         """What each group gets, of a step that asks for devices of several kinds; none otherwise."""
     @property
+    def cut(self) -> Cut | None:
+        """What has to be cut first; None where all devices are there."""
+    @property
     def notes(self) -> list[tuple[str, str]]:
         """Warnings as pairs of code and text: what may be wanted otherwise, as that groups lie on several nodes."""
     @property
@@ -308,8 +357,12 @@ class Fleet:
         """The decision with every candidate, every refusal and the counts of each stage, as JSON. Changes nothing."""
     def score(self, request: Request, *, policy: str = "aware", weights: bytes | None = None) -> str:
         """The score of every candidate over all choices, every refusal, and the affinity of each kind, as JSON."""
+    def suggest_partitions(self) -> str:
+        """A layout of partitions for every idle device that may be cut, as JSON. Changes nothing."""
+    def may_be_cut(self) -> bool:
+        """Whether a pool lets any device be cut into partitions."""
     def commit(self, placement: Placement) -> int:
-        """Takes the capacity of a placement; returns the hold."""
+        """Takes the capacity of a placement; returns the hold. A device that has to be cut for it is cut."""
     def release(self, hold: int) -> None:
         """Gives the capacity of a hold back. Raises UnknownHold when there is no such hold."""
     def fragmentation(self) -> str:

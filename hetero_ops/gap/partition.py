@@ -57,7 +57,7 @@ class Partition(Frozen):
         return self.is_default and self.count == 1
 
     def for_core(self) -> dict[str, object]:
-        """What decisions read of it: sizes in MiB, and its parts of compute units and bandwidth in thousandths.
+        """What decisions read of it: sizes in MiB, its parts of compute units and bandwidth in thousandths, its places.
 
         MIG's memory slices bring their part of the bandwidth along. A mode cuts both evenly.
         """
@@ -68,6 +68,15 @@ class Partition(Frozen):
             "compute_milli": _part_milli(self.compute_slices, self.device_compute_slices, self.count),
             "is_whole": self.is_whole,
             "bandwidth_milli": _part_milli(self.memory_slices, self.device_memory_slices, self.count),
+            "count": self.count,
+            "compute_slices": self.compute_slices,
+            "memory_slices": self.memory_slices,
+            "device_compute_slices": self.device_compute_slices,
+            "device_memory_slices": self.device_memory_slices,
+            "starts": self.starts,
+            "has_media_engines": self.has_media_engines is True,
+            "memory_domain_mib": self.memory_domain_mib,
+            "is_of_process": self.support == "env",
         }
 
 

@@ -25,6 +25,7 @@ from hetero_ops.placement.report import (
     Explanation,
     FragmentationReport,
     OverviewRow,
+    PartitionSuggestion,
     ScoreReport,
 )
 
@@ -152,6 +153,9 @@ class Fleet(Replays):
         weights: Mapping[str, int] | None = None,
     ) -> Placement | NoFit:
         """The best placement, or the reasons for none. Changes nothing; the same question has the same answer.
+
+        A step for a partition that is not there may go to one that comes from cutting an idle device, where its pool
+        says `repartition: true`: then `placement.cut` says what has to be cut first.
 
         Args:
             requirement: what the step asks for, as `H100:8 | MI300X:8 where >=80GB bf16 fabric`.
@@ -285,6 +289,9 @@ class Fleet(Replays):
     def commit(self, placement: Placement) -> int:
         """Takes the capacity of a placement in this object; returns the hold.
 
+        A device that has to be cut for it (`placement.cut`) is gone then, and its partitions are there. They stay when
+        the hold is released.
+
         Raises:
             StalePlacement: a device that it names changed since; place again.
         """
@@ -297,6 +304,19 @@ class Fleet(Replays):
             UnknownHold: there is no such hold.
         """
         self._core.release(hold)
+
+    @property
+    def may_be_cut(self) -> bool:
+        """Whether a pool lets any device be cut into partitions (`repartition: true`)."""
+        return self._core.may_be_cut()
+
+    def suggest_partitions(self) -> PartitionSuggestion:
+        """A layout of partitions for every idle device that may be cut, so that the mix is served evenly.
+
+        Changes nothing. `place` cuts by the same rule.
+        """
+        suggestion: PartitionSuggestion = json.loads(self._core.suggest_partitions())
+        return suggestion
 
     def fragmentation(self) -> FragmentationReport:
         """Free capacity that the expected workload cannot use, of the fleet and node by node."""

@@ -261,3 +261,23 @@ class TimedReport(TypedDict):
     arrival_s: float
     offered_ratio: float
     runs: list[TimedRun]
+
+
+class SuggestedLayout(TypedDict):
+    """A layout of partitions for one device; none for one that stays whole."""
+
+    cluster: str
+    node: str
+    id: int
+    sku: str
+    layout: list[str]
+
+
+class PartitionSuggestion(TypedDict):
+    """A layout for every idle device that may be cut, and how many steps of each class of the mix it serves.
+
+    `steps` is `None` for a class that neither one partition nor one whole device serves.
+    """
+
+    devices: list[SuggestedLayout]
+    steps: list[int | None]

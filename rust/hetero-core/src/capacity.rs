@@ -72,6 +72,24 @@ impl Capacity {
         }
     }
 
+    /// Adds a device: as much of it is free as of another, or all of it.
+    pub(crate) fn add(&mut self, like: Option<usize>, usable_mib: Option<u64>) {
+        self.free_milli.push(like.map_or(WHOLE_MILLI, |at| self.free_milli[at]));
+        self.usable_mib.push(usable_mib);
+        self.asked.push(like.map_or(Asked::default(), |at| self.asked[at]));
+        self.neighbours.push(like.map_or(Neighbours::default(), |at| self.neighbours[at]));
+        self.is_full.push(like.is_some_and(|at| self.is_full[at]));
+    }
+
+    /// Drops all devices from a position on.
+    pub(crate) fn truncate(&mut self, devices: usize) {
+        self.free_milli.truncate(devices);
+        self.usable_mib.truncate(devices);
+        self.asked.truncate(devices);
+        self.neighbours.truncate(devices);
+        self.is_full.truncate(devices);
+    }
+
     /// Free share of a device as far as a choice that takes `share_milli` of it can use it: nothing where its memory is
     /// short.
     pub fn free_for(&self, at: usize, choice: &Choice, share_milli: u16) -> u16 {

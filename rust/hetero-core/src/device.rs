@@ -24,6 +24,8 @@ pub struct Device {
     pub card: Option<u32>,
     /// Whether it can be used.
     pub is_healthy: bool,
+    /// Whether its pool lets it be cut into partitions while nothing runs on it.
+    pub may_be_cut: bool,
     /// UUID, where known.
     pub uuid: Option<String>,
 }

@@ -8,11 +8,11 @@ use crate::filter;
 use crate::fleet::Fleet;
 use crate::low_score::sift;
 use crate::place::{Best, Question, largest_that_fits, place};
-use crate::reason::{Refusal, gather, refusals};
+use crate::reason::{Refusal, gather};
 use crate::request::{Choice, Request};
 use crate::score::{penalties, round};
 use crate::work;
-use crate::{gang, groups};
+use crate::{gang, groups, partition};
 
 /// How many nodes passed each stage; each stage is part of the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,7 +126,7 @@ pub(crate) fn considered_one(
 ) -> (Vec<Best>, Vec<Refusal>) {
     let fit = filter::kinds_of(fleet, request, index, choice);
     let (good, low) = sift(fleet, request, index, choice, question);
-    let refusals = refusals(fleet, choice, &fit, &low);
+    let refusals = partition::refusals(fleet, (request, index), choice, question, (&fit, &low));
     (good, refusals)
 }
 

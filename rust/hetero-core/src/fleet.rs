@@ -1,6 +1,7 @@
 //! The state of all clusters: what exists, what is free, what is held.
 
 mod committing;
+mod cutting;
 mod observing;
 mod snapshot;
 mod trying;

@@ -1,7 +1,9 @@
 //! From the document to the static part of a fleet: nodes in order of their names, devices in dense columns.
 
+mod cuts;
 mod named;
 mod rack;
+mod refit;
 
 use std::ops::Range;
 
@@ -21,6 +23,7 @@ use crate::site::Site;
 use crate::units::{KindIdx, NodeIdx, WHOLE_MILLI};
 use crate::victims::Parties;
 
+use cuts::may_be_cut;
 use named::{NamedNode, check_name, named_nodes};
 pub use rack::Rack;
 
@@ -93,6 +96,8 @@ pub struct Inventory {
     pub racks: Vec<Rack>,
     /// Device columns.
     pub devices: Vec<Device>,
+    /// Kinds of device that pools let be cut, with the kind of each partition of their profile.
+    pub cuts: IndexMap<KindIdx, Vec<KindIdx>>,
     /// What is in use from the start and counts for a team.
     pub team_holds: Vec<Hold>,
     /// What of that may be preempted.
@@ -111,9 +116,11 @@ impl Inventory {
             nodes: Vec::new(),
             racks: Vec::new(),
             devices: Vec::new(),
+            cuts: IndexMap::new(),
             team_holds: Vec::new(),
             parties: Parties::default(),
         };
+        inventory.add_cuts(&sorted, profiles)?;
         for node in &sorted {
             inventory.add_node(node, profiles)?;
         }
@@ -127,6 +134,13 @@ impl Inventory {
     }
 
     fn add_node(&mut self, named: &NamedNode<'_>, profiles: &Profiles) -> Result<()> {
+        let node = self.placed_node(named, profiles)?;
+        self.nodes.push(node);
+        Ok(())
+    }
+
+    /// A node whose devices are put at the end of the columns.
+    fn placed_node(&mut self, named: &NamedNode<'_>, profiles: &Profiles) -> Result<Node> {
         let mut devices = self.expand_devices(named, profiles)?;
         islands::assign(named.document, &named.path, &self.kinds, &mut devices)?;
         devices.sort_by_key(|device| (device.kind, device.island, device.id));
@@ -155,8 +169,7 @@ impl Inventory {
         };
         node.names_digest = self.names_digest(&node);
         node.digest = self.node_digest(&node);
-        self.nodes.push(node);
-        Ok(())
+        Ok(node)
     }
 
     fn expand_devices(&self, named: &NamedNode<'_>, profiles: &Profiles) -> Result<Vec<Device>> {
@@ -184,6 +197,7 @@ impl Inventory {
                     is_near_nic: is_near_nic(group, i),
                     card: card.map(|pci| is_there(pci).unwrap_or(g)).and_then(|first| u32::try_from(first).ok()),
                     is_healthy: group.health.unwrap_or_default() == Health::Healthy,
+                    may_be_cut: named.may_be_cut() && may_be_cut(group, &self.kinds[kind.at()]),
                     uuid: group.uuid.clone(),
                 });
             }
@@ -235,6 +249,9 @@ impl Inventory {
             }
             if device.is_near_nic {
                 hasher = hasher.text("nic");
+            }
+            if device.may_be_cut {
+                hasher = hasher.text("cut");
             }
         }
         hasher.finish()
@@ -317,7 +334,11 @@ fn collect_kinds(nodes: &[NamedNode<'_>], profiles: &Profiles) -> Result<IndexMa
     let mut kinds = IndexMap::new();
     for node in nodes {
         for (g, group) in node.document.devices.iter().enumerate() {
-            let kind = node.kind_of(group, &format!("{}.devices[{g}]", node.path), profiles)?;
+            let path = format!("{}.devices[{g}]", node.path);
+            let kind = node.kind_of(group, &path, profiles)?;
+            for part in cuts::kinds_of_parts(node, group, &kind, &path, profiles)? {
+                kinds.insert(part.digest, part);
+            }
             kinds.insert(kind.digest, kind);
         }
     }

@@ -16,15 +16,14 @@ use crate::low_score::sift;
 use crate::nearest::{fits, nearest};
 use crate::pack::for_each_option;
 use crate::ranking::{Asker, Outlook};
-use crate::reason::{gather, refusals, usable_kinds};
+use crate::reason::{gather, usable_kinds};
 use crate::request::{Choice, Request};
 use crate::score::{Before, Candidate, Policy, Values, Weights, values};
 use crate::tie::Tie;
 use crate::units::NodeIdx;
-use crate::{gang, groups, power, victims};
+use crate::{gang, groups, partition, power, victims};
 
-use placing::trace_id;
-pub(crate) use placing::{granted, grants, placement};
+pub(crate) use placing::{granted, grants, placement, trace_id};
 
 /// How a request is to be judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,7 +103,19 @@ impl Best {
 }
 
 /// Places one request, or says why not. Changes nothing.
+///
+/// A choice that no existing partition serves may be placed on one that comes from cutting an idle device, where the pool
+/// allows it: the placement says so.
 pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<Decision> {
+    decide(fleet, request, question, true)
+}
+
+/// As [`place`], on devices as they are: for plans of many steps, which cut none.
+pub fn place_uncut(fleet: &Fleet, request: &Request, question: &Question) -> Result<Decision> {
+    decide(fleet, request, question, false)
+}
+
+fn decide(fleet: &Fleet, request: &Request, question: &Question, may_cut: bool) -> Result<Decision> {
     let mut reasons = Vec::new();
     for index in 0..request.choices.len() {
         let choice = &largest_that_fits(fleet, request, index, question);
@@ -138,9 +149,15 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
                 reasons.extend(gather(fleet, index, choice, &refusals));
             }
             best => {
+                if may_cut
+                    && let Some(cut) = partition::placement(fleet, request, question, index, choice, &reasons)
+                {
+                    return Ok(Decision::Placement(Box::new(cut)));
+                }
                 let low = best.map_or(Vec::new(), |_| sift(fleet, request, index, choice, question).1);
                 let fit = filter::kinds_of(fleet, request, index, choice);
-                reasons.extend(gather(fleet, index, choice, &refusals(fleet, choice, &fit, &low)));
+                let refused = partition::refusals(fleet, (request, index), choice, question, (&fit, &low));
+                reasons.extend(gather(fleet, index, choice, &refused));
             }
         }
     }

@@ -105,7 +105,10 @@ pub struct Profile {
 }
 
 /// A hardware partition of a device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// MIG cuts compute and memory into slices: an instance takes some of both, its memory slices are adjacent and begin at one
+/// of `starts`. A mode, as AMD and others have them, cuts the whole device into `count` like parts and has no starts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Partition {
     /// Name, as `1g.10gb` or `cpx_nps4`.
@@ -123,6 +126,33 @@ pub struct Partition {
     /// Part of the device's memory bandwidth, thousandths.
     #[serde(default)]
     pub bandwidth_milli: Option<u32>,
+    /// Partitions of this name that a device holds at most.
+    #[serde(default)]
+    pub count: Option<u32>,
+    /// Compute slices that it takes.
+    #[serde(default)]
+    pub compute_slices: Option<u32>,
+    /// Memory slices that it takes.
+    #[serde(default)]
+    pub memory_slices: Option<u32>,
+    /// Compute slices of the device.
+    #[serde(default)]
+    pub device_compute_slices: Option<u32>,
+    /// Memory slices of the device.
+    #[serde(default)]
+    pub device_memory_slices: Option<u32>,
+    /// Memory slices at which it may begin.
+    #[serde(default)]
+    pub starts: Vec<u32>,
+    /// Whether it has the one set of media engines.
+    #[serde(default)]
+    pub has_media_engines: bool,
+    /// Memory without an inner fence.
+    #[serde(default)]
+    pub memory_domain_mib: Option<u64>,
+    /// Whether the process chooses it, by its environment: nothing is cut then.
+    #[serde(default)]
+    pub is_of_process: bool,
 }
 
 impl Profile {

@@ -76,6 +76,50 @@ impl GroupGrant {
     }
 }
 
+/// A partition that a cut makes.
+#[pyclass(frozen, get_all, module = "hetero_ops._core")]
+pub(crate) struct CutPart {
+    /// Its name, as `1g.10gb`.
+    partition: String,
+    /// The id that it gets within the node.
+    id: u32,
+    /// Memory slice at which it begins; None for a mode, which has no slices.
+    start: Option<u32>,
+}
+
+/// A device that has to be cut into partitions before a step can run.
+#[pyclass(frozen, get_all, module = "hetero_ops._core")]
+pub(crate) struct Cut {
+    /// Cluster.
+    cluster: String,
+    /// Node.
+    node: String,
+    /// Id of the device within the node; it is gone afterwards.
+    device: u32,
+    /// Its UUID, where known.
+    uuid: Option<String>,
+    /// Its catalog key.
+    sku: String,
+    /// What it is cut into, largest first.
+    parts: Vec<Py<CutPart>>,
+}
+
+impl Cut {
+    fn of(py: Python<'_>, cut: &hetero_core::decision::Cut) -> PyResult<Self> {
+        let part = |part: &hetero_core::decision::CutPart| {
+            Py::new(py, CutPart { partition: part.partition.clone(), id: part.id, start: part.start })
+        };
+        Ok(Self {
+            cluster: cut.cluster.clone(),
+            node: cut.node.clone(),
+            device: cut.device,
+            uuid: cut.uuid.clone(),
+            sku: cut.sku.clone(),
+            parts: cut.parts.iter().map(part).collect::<PyResult<_>>()?,
+        })
+    }
+}
+
 /// The Python object for a decision of the core.
 pub(crate) fn to_python(py: Python<'_>, decision: Core) -> PyResult<Py<PyAny>> {
     let is_placement = matches!(decision, Core::Placement(_));
@@ -257,6 +301,12 @@ impl Placement {
     #[getter]
     fn groups(slf: &Bound<'_, Self>) -> PyResult<Vec<GroupGrant>> {
         Self::core(slf).groups.iter().map(|group| GroupGrant::of(slf.py(), group)).collect()
+    }
+
+    /// What has to be cut first; None where all devices are there.
+    #[getter]
+    fn cut(slf: &Bound<'_, Self>) -> PyResult<Option<Cut>> {
+        Self::core(slf).cut.as_ref().map(|cut| Cut::of(slf.py(), cut)).transpose()
     }
 
     /// Warnings as pairs of code and text: what may be wanted otherwise, as that groups lie on several nodes.

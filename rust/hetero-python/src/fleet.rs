@@ -156,7 +156,17 @@ impl Fleet {
         detached(py, || Ok(json(&hetero_core::score::report::report(&self.read(), request, &question()?))))
     }
 
-    /// Takes the capacity of a placement; returns the hold.
+    /// A layout of partitions for every idle device that may be cut, as JSON. Changes nothing.
+    fn suggest_partitions(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || Ok(json(&hetero_core::partition::suggestion::suggest(&self.read()))))
+    }
+
+    /// Whether a pool lets any device be cut into partitions.
+    fn may_be_cut(&self, py: Python<'_>) -> PyResult<bool> {
+        detached(py, || Ok(!self.read().inventory().cuts.is_empty()))
+    }
+
+    /// Takes the capacity of a placement; returns the hold. A device that has to be cut for it is cut.
     ///
     /// Raises `StalePlacement` when a device that it names changed since.
     fn commit(&self, py: Python<'_>, placement: &Bound<'_, Placement>) -> PyResult<u64> {

@@ -19,7 +19,7 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::decision::{Decision, Grant, GroupGrant, NoFit, Placement};
+    use crate::decision::{Cut, CutPart, Decision, Grant, GroupGrant, NoFit, Placement};
     #[pymodule_export]
     use crate::fleet::Fleet;
     #[pymodule_export]
@@ -46,6 +46,19 @@ mod _core {
             let affinity = hetero_core::affinity::from_json(catalog, request, policy)?;
             Ok(serde_json::to_string(&affinity).expect("an affinity has string keys and finite numbers only"))
         })
+    }
+
+    /// Whether a device can hold the partitions of these names at once, beside those that are placed already, each with the
+    /// memory slice at which it begins. The catalog is JSON, and the device its first profile.
+    #[pyfunction]
+    #[allow(clippy::needless_pass_by_value)] // Python lists arrive as vectors
+    fn fits_together(
+        py: Python<'_>,
+        catalog: &[u8],
+        names: Vec<String>,
+        placed: Vec<(String, u32)>,
+    ) -> PyResult<bool> {
+        crate::detached(py, || hetero_core::partition::geometry::fits_from_json(catalog, &names, &placed))
     }
 
     /// The JSON Schema of the fleet document.

@@ -1,5 +1,6 @@
 //! The serde form of a fleet: the only place that knows its JSON. Unknown keys are errors with a suggestion.
 
+mod cutting;
 mod error;
 mod node;
 

@@ -10,7 +10,12 @@ use crate::units::NodeIdx;
 
 impl Fleet {
     /// Takes the capacity of a placement, of all its nodes or of none. Refused when a device it names changed since.
+    ///
+    /// A device that the placement says is to be cut is cut.
     pub fn commit(&mut self, placement: &Placement) -> Result<HoldId> {
+        if let Some(cut) = &placement.cut {
+            return self.commit_cut(placement, cut);
+        }
         let holds: Vec<Hold> = if placement.groups.is_empty() {
             placement.nodes.iter().map(|name| self.hold_on(placement, name)).collect::<Result<_>>()?
         } else {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::FleetDocument;
+use crate::document::{FleetDocument, NodeDocument};
 use crate::error::{Error, Result};
 use crate::fleet::Fleet;
 use crate::hold::{Hold, HoldId};
@@ -11,7 +11,7 @@ use crate::mix::MixDocument;
 use crate::pairing::BoundBy;
 use crate::profile::Profiles;
 use crate::quota::Limit;
-use crate::reading::Reading;
+use crate::reading::{Reading, located};
 
 /// Version of the snapshot format.
 const SNAPSHOT_FORMAT: u32 = 1;
@@ -69,6 +69,11 @@ impl Fleet {
         if snapshot.format != SNAPSHOT_FORMAT {
             return Err(refuse(format!("format {}; this version reads {SNAPSHOT_FORMAT}", snapshot.format)));
         }
+        Self::restored(snapshot)
+    }
+
+    fn restored(snapshot: Snapshot) -> Result<Self> {
+        let refuse = |message: String| Error::document("", format!("snapshot of a fleet: {message}"));
         let mut fleet = Self::new(snapshot.document, snapshot.profiles)?;
         fleet.set_mix(snapshot.mix)?;
         fleet.set_limits(snapshot.limits);
@@ -80,17 +85,35 @@ impl Fleet {
             fleet.take(id, holds)?;
         }
         fleet.next_hold = snapshot.next_hold;
-        let (readings, free): (Vec<Reading>, Vec<u16>) =
-            snapshot.readings.into_iter().map(|kept| (kept.reading, kept.free_milli)).unzip();
-        fleet.observe(readings)?;
-        // They are kept in the order of the devices, as they were written.
-        fleet.readings.values_mut().zip(free).for_each(|(kept, free_milli)| kept.free_milli = free_milli);
+        let free: Vec<u16> = snapshot.readings.iter().map(|kept| kept.free_milli).collect();
+        let readings: Vec<Reading> = snapshot.readings.into_iter().map(|kept| kept.reading).collect();
+        fleet.observe(readings.clone())?;
+        for ((_, at, _), free_milli) in located(&fleet, readings)?.into_iter().zip(free) {
+            fleet.readings.entry(at).and_modify(|kept| kept.free_milli = free_milli);
+        }
         fleet.rebuild_states();
         Ok(fleet)
     }
 
     /// The whole state as bytes.
     pub fn to_json(&self) -> String {
+        serde_json::to_string(&self.snapshot()).expect("a snapshot has string keys and finite numbers only")
+    }
+
+    /// The same state, but for a node that is as `document` says; nothing is known of its device `gone` any more.
+    pub(super) fn with_node(&self, cluster: &str, document: NodeDocument, gone: u32) -> Result<Self> {
+        let mut snapshot = self.snapshot();
+        let of_cluster = snapshot.document.clusters.iter_mut().filter(|known| known.name == cluster);
+        let nodes = of_cluster.flat_map(|cluster| &mut cluster.nodes);
+        let is_gone = |reading: &Reading| {
+            reading.cluster.as_deref() == Some(cluster) && reading.node == document.name && reading.device == gone
+        };
+        snapshot.readings.retain(|kept| !is_gone(&kept.reading));
+        nodes.filter(|node| node.name == document.name).for_each(|node| *node = document.clone());
+        Self::restored(snapshot)
+    }
+
+    fn snapshot(&self) -> Snapshot {
         let each = self.holds.iter().flat_map(|(&id, holds)| holds.iter().map(move |hold| (id, hold)));
         let holds = each.map(|(id, hold)| {
             let node = self.node(hold.node);
@@ -109,7 +132,7 @@ impl Fleet {
         });
         let kept = self.readings.values();
         let kept = kept.map(|kept| ReadingSnapshot { reading: kept.reading.clone(), free_milli: kept.free_milli });
-        let snapshot = Snapshot {
+        Snapshot {
             format: SNAPSHOT_FORMAT,
             document: self.document.clone(),
             profiles: self.profiles.clone(),
@@ -119,8 +142,7 @@ impl Fleet {
             readings: kept.collect(),
             holds: holds.collect(),
             next_hold: self.next_hold,
-        };
-        serde_json::to_string(&snapshot).expect("a snapshot has string keys and finite numbers only")
+        }
     }
 
     fn find_hold(&self, held: &HoldSnapshot) -> Option<Hold> {

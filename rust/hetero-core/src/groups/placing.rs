@@ -46,6 +46,7 @@ pub(crate) fn placement(
         memory_mib: groups.iter().map(|group| group.memory_mib).sum(),
         share_memory_mib: None,
         bound: None,
+        cut: None,
         notes: cross_node(joint, fleet).into_iter().collect(),
         groups,
         ..of_first

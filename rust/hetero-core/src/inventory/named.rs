@@ -2,7 +2,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use crate::document::{ClusterDocument, DeviceGroup, FleetDocument, NodeDocument};
+use crate::document::{ClusterDocument, DeviceGroup, FleetDocument, NodeDocument, PoolDocument};
 use crate::error::{Error, Result};
 use crate::kind::Kind;
 use crate::profile::Profiles;
@@ -23,18 +23,37 @@ impl NamedNode<'_> {
         if self.is_only_one { name.clone() } else { format!("{}/{name}", self.cluster.name) }
     }
 
+    fn pool(&self) -> Option<(usize, &PoolDocument)> {
+        self.cluster.pools.iter().enumerate().find(|(_, pool)| Some(&pool.name) == self.document.pool.as_ref())
+    }
+
+    /// Whether its pool lets devices be cut.
+    pub(super) fn may_be_cut(&self) -> bool {
+        self.pool().is_some_and(|(_, pool)| pool.repartition == Some(true))
+    }
+
     /// The kind of a group of devices in the pool of the node.
     pub(super) fn kind_of(&self, group: &DeviceGroup, path: &str, profiles: &Profiles) -> Result<Kind> {
-        let pools = self.cluster.pools.iter().enumerate();
-        let pool = pools.into_iter().find(|(_, pool)| Some(&pool.name) == self.document.pool.as_ref());
         let kind = Kind::of(group, path, profiles)?;
-        match pool {
+        match self.pool() {
             None => Ok(kind),
             Some((at, pool)) => {
                 let terms = Terms::of(pool, &format!("{}.pools[{at}]", self.cluster_path))?;
                 Ok(kind.on(terms))
             }
         }
+    }
+}
+
+impl<'a> NamedNode<'a> {
+    /// A node that stands where one of the document does.
+    pub(super) fn in_place_of(fleet: &'a FleetDocument, cluster: &str, document: &'a NodeDocument) -> Option<Self> {
+        let found = fleet.clusters.iter().enumerate().find(|(_, known)| known.name == cluster);
+        let (c, cluster) = found?;
+        let n = cluster.nodes.iter().position(|node| node.name == document.name)?;
+        let (cluster_path, path) = (format!("clusters[{c}]"), format!("clusters[{c}].nodes[{n}]"));
+        let is_only_one = fleet.clusters.iter().flat_map(|c| &c.nodes).filter(|n| n.name == document.name).count() == 1;
+        Some(Self { cluster, cluster_path, document, path, is_only_one })
     }
 }
 

@@ -34,6 +34,7 @@ pub(crate) fn placement(
         devices: grants(fleet, choice, best),
         granted: granted(fleet, choice, best),
         groups: Vec::new(),
+        cut: None,
         notes: Vec::new(),
         precision: choice.precisions.first().map(|need| need.word.clone()),
         quantize: choice.quantize.clone(),

@@ -54,6 +54,10 @@ pub(crate) fn value(lost: f64) -> f64 {
 
 /// What the value comes from.
 pub(crate) fn why(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>) -> String {
-    let lost = lost(fleet, choice, candidate, &mut Before::of(fleet, candidate.node)).devices();
-    format!("costs the {} mix {lost:.2} devices", fleet.mix().document.source)
+    words(fleet, &lost(fleet, choice, candidate, &mut Before::of(fleet, candidate.node)))
+}
+
+/// What is lost, in words.
+pub(crate) fn words(fleet: &Fleet, lost: &Worth) -> String {
+    format!("costs the {} mix {:.2} devices", fleet.mix().document.source, lost.devices())
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hetero_core::spot::{self, Spot};
 use hetero_core::units::WHOLE_MILLI;
-use hetero_core::{Decision, Error, Fleet, Question, Result, place};
+use hetero_core::{Decision, Error, Fleet, Question, Result, place_uncut};
 use serde::Serialize;
 
 use crate::batch::ask::{Batch, Objective, Settings, Solver, Task, refuse, value};
@@ -145,7 +145,7 @@ impl Plan {
         for (task, hold) in gangs {
             // What it holds is free again for it alone, so there is a placement.
             planned.release(hold)?;
-            let decision = place(&planned, request(task), &question)?;
+            let decision = place_uncut(&planned, request(task), &question)?;
             if let Decision::Placement(placement) = &decision {
                 planned.commit(placement)?;
             }
@@ -155,7 +155,7 @@ impl Plan {
         let wait = |(task, decision): (&Task, Option<Decision>)| match (decision, &mut told[task.request]) {
             (Some(decision), _) => Ok(decision),
             (None, Some(decision)) => Ok(decision.clone()),
-            (None, untold) => Ok(untold.insert(place(&planned, &batch.requests[task.request], &question)?).clone()),
+            (None, untold) => Ok(untold.insert(place_uncut(&planned, &batch.requests[task.request], &question)?).clone()),
         };
         batch.tasks.iter().zip(decisions).map(wait).collect()
     }

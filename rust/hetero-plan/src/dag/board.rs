@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hetero_core::hold::Hold;
 use hetero_core::inventory::Inventory;
 use hetero_core::units::NodeIdx;
-use hetero_core::{Decision, Fleet, HoldId, Placement, Question, Request, Result, place, spot};
+use hetero_core::{Decision, Fleet, HoldId, Placement, Question, Request, Result, place_uncut, spot};
 
 use crate::dag::near::{Source, nearer};
 
@@ -55,7 +55,7 @@ impl Board {
         if spot::find(&self.fleet, request, &question).is_none() {
             return Ok(None); // without the words of a refusal, which take long
         }
-        match place(&self.fleet, request, &question)? {
+        match place_uncut(&self.fleet, request, &question)? {
             Decision::Placement(best) => nearer(&self.fleet, request, &question, sources, points, *best).map(Some),
             Decision::NoFit(_) => Ok(None),
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use hetero_core::units::NodeIdx;
-use hetero_core::{Decision, Fleet, Placement, Question, Request, Result, place, spot};
+use hetero_core::{Decision, Fleet, Placement, Question, Request, Result, place_uncut, spot};
 use serde::Serialize;
 
 /// How far a step is from one whose checkpoint or data it takes.
@@ -113,7 +113,7 @@ fn in_cluster(
         return Ok(None);
     }
     there.to_mut().choices[choice_index].place.clusters = vec![cluster.to_owned()];
-    Ok(match place(fleet, &there, question)? {
+    Ok(match place_uncut(fleet, &there, question)? {
         Decision::Placement(placement) => Some(*placement),
         Decision::NoFit(_) => None,
     })

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use hetero_core::{Decision, Fleet, Question, Result, place};
+use hetero_core::{Decision, Fleet, Question, Result, place_uncut};
 
 use crate::batch::value;
 use crate::dag::ask::{DagSettings, Pipeline};
@@ -30,7 +30,7 @@ pub fn place_dag(fleet: &Fleet, pipeline: &Pipeline, settings: DagSettings, watc
     let mut alone = Vec::new();
     for request in &pipeline.requests {
         watch.check()?;
-        alone.push(place(fleet, request, &question)?);
+        alone.push(place_uncut(fleet, request, &question)?);
     }
     let ticks = pipeline.ticks();
     let ask = Ask {

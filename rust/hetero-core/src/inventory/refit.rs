@@ -1,0 +1,34 @@
+//! A node with other devices than it had, for as long as something is tried.
+
+use crate::document::{FleetDocument, NodeDocument};
+use crate::error::{Error, Result};
+use crate::inventory::named::NamedNode;
+use crate::inventory::{Inventory, Node};
+use crate::profile::Profiles;
+use crate::units::NodeIdx;
+
+impl Inventory {
+    /// Gives a node the devices of `document`, at the end of the columns, and returns the node as it was.
+    ///
+    /// Its former devices stay in the columns, where nothing refers to them until it is put back.
+    pub(crate) fn refit(
+        &mut self,
+        at: NodeIdx,
+        fleet: &FleetDocument,
+        document: &NodeDocument,
+        profiles: &Profiles,
+    ) -> Result<Node> {
+        let was = self.nodes[at.at()].clone();
+        let missing = || Error::document("", format!("{} is not in the document", was.name));
+        let named = NamedNode::in_place_of(fleet, &was.cluster, document).ok_or_else(missing)?;
+        let node = self.placed_node(&named, profiles)?;
+        self.nodes[at.at()] = Node { domains: was.domains.clone(), rack: was.rack, ..node };
+        Ok(was)
+    }
+
+    /// Puts a node back, and drops what [`Inventory::refit`] added for it.
+    pub(crate) fn put_back(&mut self, at: NodeIdx, was: Node) {
+        self.devices.truncate(self.nodes[at.at()].devices.start);
+        self.nodes[at.at()] = was;
+    }
+}
