@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hetero_ops.errors import (
+        CutFirst,
         HeteroOpsError,
         InvalidDocument,
         InvalidRequirement,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from hetero_ops.gap.requirement import Requirement
     from hetero_ops.inventory.reading import Reading
     from hetero_ops.placement.batch import Plan, Step
-    from hetero_ops.placement.decision import Decision, Grant, GroupGrant, NoFit, Placement
+    from hetero_ops.placement.decision import Cut, Decision, Grant, GroupGrant, NoFit, Placement
     from hetero_ops.placement.fleet import Fleet
     from hetero_ops.placement.pipeline import PipelineStep
     from hetero_ops.placement.pipeline_plan import PipelinePlan
@@ -33,6 +34,8 @@ _HOMES = {
     "Affinity": "gap.affinity",
     "Catalog": "gap.catalog",
     "Choice": "gap.choice",
+    "Cut": "placement.decision",
+    "CutFirst": "errors",
     "Decision": "placement.decision",
     "Fleet": "placement.fleet",
     "Grant": "placement.decision",
@@ -58,6 +61,8 @@ __all__ = [
     "Affinity",
     "Catalog",
     "Choice",
+    "Cut",
+    "CutFirst",
     "Decision",
     "Fleet",
     "Grant",

@@ -38,7 +38,8 @@ def codes() -> str:
 def fits_together(catalog: bytes, names: Sequence[str], placed: Sequence[tuple[str, int]]) -> bool:
     """Whether a device can hold the partitions of these names at once, beside those that are placed already.
 
-    Each placed one is given with the memory slice at which it begins. The catalog is JSON, and the device its first profile.
+    Each placed one is given with the memory slice at which it begins. The catalog is JSON; the device is its first
+    profile.
     """
 
 def fleet_schema() -> str:

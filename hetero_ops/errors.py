@@ -58,3 +58,7 @@ class OldSpelling(UserWarning):
 
 class StalePlacement(HeteroOpsError):  # noqa: N818
     """A placement names devices that changed since it was made: place again."""
+
+
+class CutFirst(HeteroOpsError):  # noqa: N818
+    """A placement takes a partition that does not exist yet: the message says which device has to be cut, and how."""

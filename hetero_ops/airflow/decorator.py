@@ -50,7 +50,7 @@ class AcceleratedOperator(DecoratedOperator, PythonOperator):
 
         Raises:
             AirflowFailException: retrying cannot help: nothing could ever take the step, or the input is wrong.
-            AirflowException: there is no room now.
+            AirflowException: there is no room now, or a device has to be cut first.
         """
         from hetero_ops.airflow.placing import applied, place_step  # noqa: PLC0415 - loads the core
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
 from airflow.sdk.types import RuntimeTaskInstanceProtocol
 
-from hetero_ops.errors import InvalidDocument, InvalidRequirement
+from hetero_ops.errors import CutFirst, InvalidDocument, InvalidRequirement
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.inject.environment import StepEnvironment, environment
 from hetero_ops.placement.decision import NoFit, Placement
@@ -27,7 +27,7 @@ def place_step(
 
     Raises:
         AirflowFailException: retrying cannot help: nothing could ever take the step, or the input is wrong.
-        AirflowException: there is no room now.
+        AirflowException: there is no room now, or a device has to be cut first.
     """
     decision = _decide(accelerators, fleet, task_instance)
     task_instance.xcom_push(key=XCOM_KEY, value=json.loads(decision.to_json()))
@@ -38,6 +38,8 @@ def place_step(
         _log.info(line)
     try:
         return environment(decision)
+    except CutFirst as error:  # done between two tries, it helps
+        raise AirflowException(str(error)) from None
     except InvalidRequirement as error:  # a task is one process, and this step lies on several nodes
         raise AirflowFailException(str(error)) from None
 

@@ -11,6 +11,7 @@ from hetero_ops.cli.exit_code import of_decision
 from hetero_ops.cli.output import print_decision, write
 from hetero_ops.cli.place_batch import place_batch
 from hetero_ops.cli.question import read_requirement, read_weights, warn
+from hetero_ops.inject.cutting import cut_first
 from hetero_ops.inject.environment import environment
 from hetero_ops.placement.decision import NoFit, Placement
 from hetero_ops.placement.fleet import Fleet
@@ -94,6 +95,9 @@ def place(
 
 
 def _shell(decision: Placement | NoFit) -> str:
+    """Lines for a shell; comments only where the step cannot start yet."""
     if isinstance(decision, NoFit):
         return "".join(f"# {line}\n" for line in decision.why().splitlines())
+    if first := cut_first(decision):
+        return "".join(f"# {line}\n" for line in first)
     return environment(decision).to_shell()

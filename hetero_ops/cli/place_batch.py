@@ -5,7 +5,7 @@ from pathlib import Path
 from hetero_ops.cli.exit_code import ExitCode, of_decision, worst
 from hetero_ops.cli.output import print_table, to_json, write
 from hetero_ops.cli.place_pipeline import place_pipeline
-from hetero_ops.cli.whereabouts import where
+from hetero_ops.cli.whereabouts import note_uncut, where
 from hetero_ops.placement.batch import Plan, PlanReport
 from hetero_ops.placement.batch_file import read_batch
 from hetero_ops.placement.fleet import Fleet
@@ -47,6 +47,7 @@ def place_batch(
         ]
         columns = ["step", "verdict", "choice", "where", "asks for"]
         print_table(columns, rows, output, heading=heading(plan.report) + "\n")
+    note_uncut(fleet, plan.decisions)
     return worst(of_decision(decision, strict=strict) for decision in plan.decisions)
 
 

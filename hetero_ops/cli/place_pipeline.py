@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hetero_ops.cli.exit_code import ExitCode, of_decision, worst
 from hetero_ops.cli.output import print_table, to_json, write
-from hetero_ops.cli.whereabouts import where
+from hetero_ops.cli.whereabouts import note_uncut, where
 from hetero_ops.placement.fleet import Fleet
 from hetero_ops.placement.pipeline import PipelineStep
 from hetero_ops.placement.pipeline_plan import Peak, PipelinePlan
@@ -38,6 +38,7 @@ def place_pipeline(
         told["near"] = [", ".join(f"{name}: {far}" for name, far in step.near) or "-" for step in plan.steps]
         told["asks for"] = [step.decision.requirement for step in plan.steps]
         print_table(list(told), zip(*told.values(), strict=True), output, heading=_heading(plan) + "\n")
+    note_uncut(fleet, [step.decision for step in plan.steps])
     return worst(of_decision(step.decision, strict=strict) for step in plan.steps)
 
 

@@ -316,6 +316,16 @@ class Choice(Frozen):
         return self.share_milli < WHOLE_DEVICE_MILLI or self.share_memory_mib is not None
 
     @property
+    def is_hard_share(self) -> bool:
+        """Whether a share has to be a hardware partition, whichever."""
+        return self.share_mode == "mig" or (self.is_share and self.isolation == "hard")
+
+    @property
+    def takes_partition(self) -> bool:
+        """Whether a hardware partition is asked for, by name or as a share."""
+        return self.is_hard_share or any(name.partition for name in self.names)
+
+    @property
     def label(self) -> str:
         """What is asked for, without count and words: `H100`, `gpu`, `A100,A10G`, `nvidia:24GB..80GB`."""
         return head_of(self)

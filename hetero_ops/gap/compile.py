@@ -302,8 +302,7 @@ def _sharing(choice: Choice) -> dict[str, Any]:
 
     Hardware keeps its neighbours off its compute and memory, so what it is bound by says nothing there.
     """
-    is_partition = choice.share_mode == "mig" or (choice.is_share and choice.isolation == "hard")
-    if not is_partition:
+    if not choice.is_hard_share:
         mode, memory_mib = choice.share_mode, choice.share_memory_mib
         return _stated({"share_mode": mode, "share_memory_mib": memory_mib, "bound": choice.bound})
     has_fraction = choice.share_milli < WHOLE_DEVICE_MILLI and choice.memory_floor_mib is None

@@ -5,7 +5,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hetero_ops.errors import InvalidRequirement
+from hetero_ops.errors import CutFirst, InvalidRequirement
+from hetero_ops.inject.cutting import cut_first
 from hetero_ops.inject.vendors import HIDING, VISIBILITY
 from hetero_ops.placement.decision import Grant, Placement
 
@@ -42,7 +43,10 @@ def environment(placement: Placement, node: str | None = None) -> StepEnvironmen
 
     Raises:
         InvalidRequirement: the step lies on several nodes and none is named, or not on the one that is.
+        CutFirst: it takes a partition that does not exist yet.
     """
+    if placement.cut is not None:
+        raise CutFirst("\n".join(cut_first(placement)))
     here = _node_of(placement, node)
     devices = [device for device in placement.devices if device.node == here]
     values = {

@@ -184,6 +184,8 @@ class Fleet(Replays):
     ) -> list[Placement | NoFit]:
         """The decision of `place` for each requirement, in their order, at the present state: none depends on another.
 
+        Two of them may have the same device cut: the second to be committed is stale then, and placed again.
+
         Many are answered in parallel, on all cores; the threads end with the call, so it may be used before and after a
         fork. Ctrl-C ends it.
 
@@ -215,6 +217,8 @@ class Fleet(Replays):
     ) -> batch.Plan:
         """Plans many steps at once. Changes nothing; docs/batch.md says what a good plan is.
 
+        Steps for partitions go to those that exist: a plan cuts no device.
+
         Args:
             requests: the steps: requirements, or `Step` with priority and age.
             solver: `greedy`, `search`, `genetic`, or for small batches `exact` (needs the extra of that name).
@@ -238,8 +242,8 @@ class Fleet(Replays):
     ) -> pipeline_plan.PipelinePlan:
         """Plans a pipeline before it runs: where each step goes, and which has to wait for which.
 
-        All steps that may run together fit together. Changes nothing; the same question has the same answer.
-        docs/batch.md says what a good plan is.
+        All steps that may run together fit together. A plan cuts no device into partitions. Changes nothing; the same
+        question has the same answer. docs/batch.md says what a good plan is.
 
         Args:
             steps: the steps, in any order; at most 1000.

@@ -50,6 +50,8 @@ pub struct Node {
     pub label: String,
     /// Its pool.
     pub pool: Option<String>,
+    /// Places of its cluster, and of it there, in the document.
+    pub place: (usize, usize),
     /// Positions of its devices in the device columns, ordered by kind, island and id.
     pub devices: Range<usize>,
     /// Runs of one kind.
@@ -153,6 +155,7 @@ impl Inventory {
             name: document.name.clone(),
             label: named.label(),
             pool: document.pool.clone(),
+            place: named.place,
             kinds: self.runs(range.clone(), |d| Some((d.kind, None))),
             islands: self.runs(range.clone(), |d| d.island.map(|island| (d.kind, Some(island)))),
             devices: range,

@@ -12,11 +12,11 @@ use crate::units::{NodeIdx, WHOLE_MILLI};
 
 impl Fleet {
     /// A node as the document has it, with one of its devices cut.
-    pub(crate) fn document_with_cut(&self, node: NodeIdx, cut: u32, parts: &[(&str, u32)]) -> Option<NodeDocument> {
+    pub(crate) fn document_with_cut(&self, node: NodeIdx, cut: u32, parts: &[(&str, u32)]) -> NodeDocument {
         let this = self.node(node);
-        let cluster = self.document.clusters.iter().find(|cluster| cluster.name == this.cluster)?;
-        let document = cluster.nodes.iter().find(|document| document.name == this.name)?;
-        Some(document.with_cut(&self.inventory.devices[this.devices.clone()], cut, parts))
+        let (cluster, at) = this.place;
+        let document = &self.document.clusters[cluster].nodes[at];
+        document.with_cut(&self.inventory.devices[this.devices.clone()], cut, parts)
     }
 
     /// Asks this trial as if a node of the fleet that it was made of were as `document` says; afterwards all is as it was.
@@ -70,8 +70,8 @@ impl Fleet {
             return Err(stale());
         }
         let named: Vec<(&str, u32)> = cut.parts.iter().map(|part| (part.partition.as_str(), part.id)).collect();
-        let document = self.document_with_cut(node, cut.device, &named).ok_or_else(stale)?;
+        let document = self.document_with_cut(node, cut.device, &named);
         // Only ids can be in the way: other devices of the node were cut since.
-        self.with_node(&cut.cluster, document, cut.device).map_err(|_| stale())
+        self.with_node(node, document, cut.device).map_err(|_| stale())
     }
 }

@@ -12,6 +12,7 @@ use crate::pairing::BoundBy;
 use crate::profile::Profiles;
 use crate::quota::Limit;
 use crate::reading::{Reading, located};
+use crate::units::NodeIdx;
 
 /// Version of the snapshot format.
 const SNAPSHOT_FORMAT: u32 = 1;
@@ -101,15 +102,14 @@ impl Fleet {
     }
 
     /// The same state, but for a node that is as `document` says; nothing is known of its device `gone` any more.
-    pub(super) fn with_node(&self, cluster: &str, document: NodeDocument, gone: u32) -> Result<Self> {
-        let mut snapshot = self.snapshot();
-        let of_cluster = snapshot.document.clusters.iter_mut().filter(|known| known.name == cluster);
-        let nodes = of_cluster.flat_map(|cluster| &mut cluster.nodes);
+    pub(super) fn with_node(&self, node: NodeIdx, document: NodeDocument, gone: u32) -> Result<Self> {
+        let (this, mut snapshot) = (self.node(node), self.snapshot());
         let is_gone = |reading: &Reading| {
-            reading.cluster.as_deref() == Some(cluster) && reading.node == document.name && reading.device == gone
+            let of = (reading.cluster.as_ref(), &reading.node, reading.device);
+            of == (Some(&this.cluster), &this.name, gone)
         };
         snapshot.readings.retain(|kept| !is_gone(&kept.reading));
-        nodes.filter(|node| node.name == document.name).for_each(|node| *node = document.clone());
+        snapshot.document.clusters[this.place.0].nodes[this.place.1] = document;
         Self::restored(snapshot)
     }
 

@@ -4,6 +4,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use crate::document::{ClusterDocument, DeviceGroup, FleetDocument, NodeDocument, PoolDocument};
 use crate::error::{Error, Result};
+use crate::inventory::Node;
 use crate::kind::Kind;
 use crate::profile::Profiles;
 use crate::sharing::Terms;
@@ -13,6 +14,8 @@ pub(super) struct NamedNode<'a> {
     pub(super) cluster: &'a ClusterDocument,
     pub(super) cluster_path: String,
     pub(super) document: &'a NodeDocument,
+    /// Its cluster and its place there.
+    pub(super) place: (usize, usize),
     pub(super) path: String,
     pub(super) is_only_one: bool,
 }
@@ -46,14 +49,12 @@ impl NamedNode<'_> {
 }
 
 impl<'a> NamedNode<'a> {
-    /// A node that stands where one of the document does.
-    pub(super) fn in_place_of(fleet: &'a FleetDocument, cluster: &str, document: &'a NodeDocument) -> Option<Self> {
-        let found = fleet.clusters.iter().enumerate().find(|(_, known)| known.name == cluster);
-        let (c, cluster) = found?;
-        let n = cluster.nodes.iter().position(|node| node.name == document.name)?;
+    /// A node that stands where another does.
+    pub(super) fn in_place_of(node: &Node, fleet: &'a FleetDocument, document: &'a NodeDocument) -> Self {
+        let (c, n) = node.place;
         let (cluster_path, path) = (format!("clusters[{c}]"), format!("clusters[{c}].nodes[{n}]"));
-        let is_only_one = fleet.clusters.iter().flat_map(|c| &c.nodes).filter(|n| n.name == document.name).count() == 1;
-        Some(Self { cluster, cluster_path, document, path, is_only_one })
+        let is_only_one = node.label == node.name;
+        Self { cluster: &fleet.clusters[c], cluster_path, document, place: node.place, path, is_only_one }
     }
 }
 
@@ -77,7 +78,7 @@ pub(super) fn named_nodes(document: &FleetDocument) -> Result<Vec<NamedNode<'_>>
             }
             times.entry(&node.name).and_modify(|times| *times += 1).or_insert(1u32);
             let cluster_path = cluster_path.clone();
-            nodes.push(NamedNode { cluster, cluster_path, document: node, path, is_only_one: true });
+            nodes.push(NamedNode { cluster, cluster_path, document: node, place: (c, n), path, is_only_one: true });
         }
     }
     for node in &mut nodes {

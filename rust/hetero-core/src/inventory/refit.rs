@@ -1,7 +1,7 @@
 //! A node with other devices than it had, for as long as something is tried.
 
 use crate::document::{FleetDocument, NodeDocument};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::inventory::named::NamedNode;
 use crate::inventory::{Inventory, Node};
 use crate::profile::Profiles;
@@ -19,10 +19,14 @@ impl Inventory {
         profiles: &Profiles,
     ) -> Result<Node> {
         let was = self.nodes[at.at()].clone();
-        let missing = || Error::document("", format!("{} is not in the document", was.name));
-        let named = NamedNode::in_place_of(fleet, &was.cluster, document).ok_or_else(missing)?;
-        let node = self.placed_node(&named, profiles)?;
-        self.nodes[at.at()] = Node { domains: was.domains.clone(), rack: was.rack, ..node };
+        let node = self.placed_node(&NamedNode::in_place_of(&was, fleet, document), profiles)?;
+        let (before, now) = self.devices.split_at_mut(node.devices.start);
+        for device in now {
+            let same = before[was.devices.clone()].iter().find(|known| known.id == device.id);
+            device.is_healthy = same.is_none_or(|known| known.is_healthy);
+        }
+        // What the document does not say, or what was changed since.
+        self.nodes[at.at()] = Node { domains: was.domains.clone(), rack: was.rack, state: was.state, ..node };
         Ok(was)
     }
 

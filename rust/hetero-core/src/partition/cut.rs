@@ -130,7 +130,7 @@ impl<'a> Search<'a> {
         ask: impl FnOnce(&Self, &Fleet) -> T,
     ) -> Option<T> {
         let named: Vec<(&str, u32)> = parts.iter().map(|part| (part.partition.as_str(), part.id)).collect();
-        let document = self.fleet.document_with_cut(node, self.fleet.inventory().devices[at].id, &named)?;
+        let document = self.fleet.document_with_cut(node, self.fleet.inventory().devices[at].id, &named);
         let mut trial = self.trial.take().unwrap_or_else(|| self.fleet.trial());
         let answer = trial.with_refit(self.fleet, node, &document, |cut| ask(self, cut)).ok();
         self.trial = Some(trial);
