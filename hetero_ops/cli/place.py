@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hetero_ops.cli import option
-from hetero_ops.cli.exit_code import of_decision
+from hetero_ops.cli.exit_code import ExitCode, of_decision
 from hetero_ops.cli.output import print_decision, write
 from hetero_ops.cli.place_batch import place_batch
 from hetero_ops.cli.question import read_requirement, read_weights, warn
@@ -89,6 +89,8 @@ def place(
         write(decision.to_json() + "\n", output)
     elif form is PlaceFormat.env:
         write(_shell(decision), output)
+        if isinstance(decision, Placement) and decision.cut is not None:
+            return ExitCode.BUSY  # what a script would start now would find no such device
     else:
         print_decision(decision.verdict, decision.why(), output)
     return of_decision(decision, strict=strict)

@@ -46,8 +46,8 @@ VISIBILITY = {
 # An empty list hides every device; set for steps that were granted none.
 HIDING = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 
-# By vendor and whether partitions have slices: MIG takes a name and the memory slice at which it begins. A mode is named
-# by how it divides compute and memory, `cpx_nps1`; memory stays as it is where only one device is cut.
+# By vendor and whether partitions have slices: MIG takes a name and the memory slice at which it begins. A mode is
+# called by how it divides compute and memory, `cpx_nps1`; memory stays as it is where only one device is cut.
 CUTTING = {
     ("nvidia", True): ("nvidia-smi -i {device} -mig 1", "nvidia-smi mig -i {device} -cgi {slices} -C"),
     ("amd", False): ("amd-smi set --gpu {device} --compute-partition {mode}",),

@@ -45,6 +45,39 @@ def test_the_table_says_what_is_left_out(command, fleet):
     assert "A100:8 is left out" in done.err
 
 
+def test_a_placement_with_a_cut_says_what_to_do_first(command, fleet):
+    source, _ = fleet
+    done = command("place", "A100/1g.10gb", *source)
+    assert (done.code, "CUT_FIRST: device 0 of a" in done.out) == (0, True)
+    told = json.loads(command("place", "A100/1g.10gb", *source, "--json").out)
+    assert (told["cut"]["node"], len(told["cut"]["parts"])) == ("a", 7)
+    assert told["notes"][0]["code"] == "CUT_FIRST"
+    assert "CUT_FIRST" in command("explain", "A100/1g.10gb", *source).out
+
+
+def test_what_cannot_start_yet_sets_no_environment(command, fleet):
+    source, _ = fleet
+    done = command("place", "A100/3g.40gb:2", *source, "--format", "env")
+    assert done.code == 75
+    assert done.out.splitlines() == [
+        "# device 0 of a (A100-SXM4-80GB) has to be cut into 2 x 3g.40gb first, on a:",
+        "#     nvidia-smi -i 0 -mig 1",
+        "#     nvidia-smi mig -i 0 -cgi 3g.40gb:0,3g.40gb:4 -C",
+        "# then read the fleet anew and place the step again",
+    ]
+
+
+def test_a_batch_says_that_it_cuts_nothing(command, fleet, tmp_path):
+    (tmp_path / "steps.yaml").write_text("- A100/1g.10gb\n- A100")
+    done = command("place", "--batch", str(tmp_path / "steps.yaml"), *fleet[0], "--solver", "greedy")
+    assert (done.code, "1 step that asks for a partition without a place" in done.err) == (75, True)
+    (tmp_path / "pipeline.yaml").write_text(
+        "- {name: a, request: A100/1g.10gb}\n- {name: b, request: A100, after: [a]}"
+    )
+    done = command("place", "--batch", str(tmp_path / "pipeline.yaml"), *fleet[0])
+    assert (done.code, "place one alone" in done.err) == (75, True)
+
+
 def test_without_a_mix_nothing_is_suggested(command, fleet):
     done = command("fleet", "suggest-partitions", *fleet[0])
     assert (done.code, "no mix" in done.err) == (65, True)
