@@ -41,7 +41,7 @@ def test_where_no_tool_is_known_words_remain() -> None:
 
 
 def test_an_environment_does_not_pretend() -> None:
-    with pytest.raises(CutFirst, match="device 0 of n .* first, on n:\n    nvidia-smi"):
+    with pytest.raises(CutFirst, match=r"device 0 of n .* first, on n:\n    nvidia-smi"):
         environment(placed("A100/7g.80gb", sku="A100-SXM4-80GB", count=1))
 
 

@@ -42,6 +42,8 @@ class Device:
     is_full: bool = False
     read_mw: int | None = None
     free_when_read: int | None = None
+    may_be_cut: bool = False
+    parts: list["Device"] = field(default_factory=list)
 
     @property
     def kind(self) -> tuple[object, ...]:
@@ -149,6 +151,7 @@ class Answer:
     devices: tuple[int, ...] = ()
     parts: tuple[tuple[str, tuple[int, ...]], ...] = ()
     score: Fraction | None = None
+    cut: Any = None
 
 
 def total(choice: JSON) -> int:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from hetero_ops.gap.throughput import Throughput
+from tests.reference import cutting
 from tests.reference.device_fit import CODES, Misfit, devices_for, misfit_of_device
 from tests.reference.filtering import misfit_of_node
 from tests.reference.fragmentation import Mix
@@ -54,6 +55,11 @@ def place(  # noqa: PLR0913 - a question has many parts, most with defaults
             minus_score, _, cluster, node, ids = best
             verdict = "degraded" if index else "placed"
             return Answer(verdict, frozenset(reasons), index, (cluster, node), ids, score=-minus_score)
+        found = cutting.best_cut(fleet, written, asked, question)
+        if found is not None:
+            verdict, cut = "degraded" if index else "placed", found.cut
+            where = (cut.cluster, cut.node)
+            return Answer(verdict, frozenset(reasons), index, where, found.ids, score=found.score, cut=cut)
         is_any_count = asked.get("units_milli") is not None
         reasons |= (_refused_with_any_count if is_any_count else _refused)(fleet, index, asked, question)
     is_impossible = all(reason.is_permanent for reason in reasons)
@@ -126,7 +132,9 @@ def _nearness(reason: Reason) -> tuple[bool, int, int, int]:
 def _refused(fleet: Fleet, index: int, asked: JSON, question: Question) -> set[Reason]:
     choice = with_verdicts(fleet, asked, question)
     is_low = next(ranked(fleet, choice, question), None) is not None
-    return refusals(fleet, index, choice, _too_low(fleet, asked, question) if is_low else {})
+    found = refusals(fleet, index, choice, _too_low(fleet, asked, question) if is_low else {})
+    to_be_cut = cutting.nodes_to_be_cut(fleet, asked, question)
+    return {replace(reason, is_permanent=reason.is_permanent and reason.node not in to_be_cut) for reason in found}
 
 
 def _parts(written: JSON, count: int) -> Iterator[JSON]:
@@ -212,6 +220,8 @@ def refusals(fleet: Fleet, index: int, choice: JSON, low: Mapping[Name, tuple[Mi
 def take(fleet: Fleet, answer: Answer, choice: JSON, team: str | None = None) -> None:
     """Takes what an answer grants."""
     assert answer.node is not None
+    if answer.cut is not None:
+        cutting.apply(fleet, answer.cut)
     cluster, name = answer.node
     members = [choice, *choice.get("groups", [])]
     for place, (of_node, ids) in enumerate(answer.parts or ((name, answer.devices),)):

@@ -64,13 +64,13 @@ def _node(cluster: JSON, document: JSON, catalog: Catalog) -> Node:
     state = document.get("state", "active")
     node = Node(cluster["name"], document["name"], state, frozenset(taints), cpu, memory, devices, cpu, memory)
     node.power_budget_mw = document.get("power_budget_mw")
-    _set_site(node, cluster, document)
+    _set_site(node, cluster, document, catalog)
     for used in document.get("used", []):
         _use(node, used)
     return node
 
 
-def _set_site(node: Node, cluster: JSON, document: JSON) -> None:
+def _set_site(node: Node, cluster: JSON, document: JSON, catalog: Catalog) -> None:
     tags = cluster.get("tags", {})
     node.region, node.labels = cluster.get("region"), document.get("labels", {})
     node.compliance, node.data = frozenset(tags.get("compliance", ())), frozenset(tags.get("data", ()))
@@ -79,8 +79,11 @@ def _set_site(node: Node, cluster: JSON, document: JSON) -> None:
     node.drivers = {vendor: tuple(int(part) for part in text.split(".")) for vendor, text in drivers.items()}
     for pool in cluster.get("pools", []):
         if pool["name"] == document.get("pool"):
-            node.prices_milli = {sku: round(price * 1000) for sku, price in pool["price"].items()}
-            for device in node.devices:
+            node.prices_milli = {sku: round(price * 1000) for sku, price in pool.get("price", {}).items()}
+            for device in node.devices if pool.get("repartition") else []:
+                device.parts = _parts(device, catalog)
+                device.may_be_cut = bool(device.parts)
+            for device in [*node.devices, *(part for whole in node.devices for part in whole.parts)]:
                 device.oversubscribe = round(pool.get("oversubscribe", 1) * WHOLE)
                 device.guard = round(pool["memory_guard"] * WHOLE) if "memory_guard" in pool else None
 
@@ -117,6 +120,13 @@ def _device(group: JSON, position: int, number: int, catalog: Catalog) -> Device
         free=WHOLE if is_healthy else 0,
         resource_keys=_resource_keys(said.get("vendor"), catalog),
     )
+
+
+def _parts(device: Device, catalog: Catalog) -> list[Device]:
+    """What a device could be cut into, one of each partition; nothing for what is no whole card."""
+    is_card = device.partition is None and not device.is_virtual
+    names = [cut["name"] for cut in device.profile.get("partitions", []) if is_card and not cut["is_whole"]]
+    return [_device({"sku": device.sku, "partition": name}, 0, 0, catalog) for name in names]
 
 
 def _resource_keys(vendor: str | None, catalog: Catalog) -> frozenset[str]:

@@ -107,15 +107,15 @@ impl Best {
 /// A choice that no existing partition serves may be placed on one that comes from cutting an idle device, where the pool
 /// allows it: the placement says so.
 pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<Decision> {
-    decide(fleet, request, question, true)
+    Ok(decide(fleet, request, question, true))
 }
 
 /// As [`place`], on devices as they are: for plans of many steps, which cut none.
 pub fn place_uncut(fleet: &Fleet, request: &Request, question: &Question) -> Result<Decision> {
-    decide(fleet, request, question, false)
+    Ok(decide(fleet, request, question, false))
 }
 
-fn decide(fleet: &Fleet, request: &Request, question: &Question, may_cut: bool) -> Result<Decision> {
+fn decide(fleet: &Fleet, request: &Request, question: &Question, may_cut: bool) -> Decision {
     let mut reasons = Vec::new();
     for index in 0..request.choices.len() {
         let choice = &largest_that_fits(fleet, request, index, question);
@@ -123,7 +123,7 @@ fn decide(fleet: &Fleet, request: &Request, question: &Question, may_cut: bool) 
             match groups::decide(fleet, request, index, choice, question) {
                 Ok(joint) => {
                     let placement = groups::placement(&joint, fleet, request, question, index, choice, reasons);
-                    return Ok(Decision::Placement(Box::new(placement)));
+                    return Decision::Placement(Box::new(placement));
                 }
                 Err(refusals) => reasons.extend(gather(fleet, index, choice, &refusals)),
             }
@@ -133,7 +133,7 @@ fn decide(fleet: &Fleet, request: &Request, question: &Question, may_cut: bool) 
             match gang::decide(fleet, request, index, choice, question) {
                 Ok(found) => {
                     let placement = gang::placement(&found, fleet, request, question, index, choice, reasons);
-                    return Ok(Decision::Placement(Box::new(placement)));
+                    return Decision::Placement(Box::new(placement));
                 }
                 Err(refusals) => reasons.extend(gather(fleet, index, choice, &refusals)),
             }
@@ -142,17 +142,15 @@ fn decide(fleet: &Fleet, request: &Request, question: &Question, may_cut: bool) 
         match best_of_fleet(fleet, request, index, choice, question) {
             Some(best) if best.is_good(choice) => {
                 let placement = placement(fleet, request, question, index, choice, &best, reasons);
-                return Ok(Decision::Placement(Box::new(placement)));
+                return Decision::Placement(Box::new(placement));
             }
             _ if choice.units_milli.is_some() => {
                 let (_, refusals) = considered(fleet, request, index, choice, question);
                 reasons.extend(gather(fleet, index, choice, &refusals));
             }
             best => {
-                if may_cut
-                    && let Some(cut) = partition::placement(fleet, request, question, index, choice, &reasons)
-                {
-                    return Ok(Decision::Placement(Box::new(cut)));
+                if may_cut && let Some(cut) = partition::placement(fleet, request, question, index, choice, &reasons) {
+                    return Decision::Placement(Box::new(cut));
                 }
                 let low = best.map_or(Vec::new(), |_| sift(fleet, request, index, choice, question).1);
                 let fit = filter::kinds_of(fleet, request, index, choice);
@@ -162,7 +160,7 @@ fn decide(fleet: &Fleet, request: &Request, question: &Question, may_cut: bool) 
         }
     }
     let is_impossible = reasons.iter().all(|reason| reason.is_permanent);
-    Ok(Decision::NoFit(Box::new(NoFit {
+    Decision::NoFit(Box::new(NoFit {
         verdict: if is_impossible { Verdict::Impossible } else { Verdict::Busy },
         requirement: request.requirement.clone(),
         policy: question.policy.word().to_owned(),
@@ -174,7 +172,7 @@ fn decide(fleet: &Fleet, request: &Request, question: &Question, may_cut: bool) 
         mix: fleet.mix().document.source.clone(),
         reserved: false,
         trace_id: trace_id(fleet, request, question),
-    })))
+    }))
 }
 
 /// Where a request goes, without the words of a [`Decision`]: for callers that ask many times and show few answers.

@@ -52,12 +52,7 @@ mod _core {
     /// memory slice at which it begins. The catalog is JSON, and the device its first profile.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value)] // Python lists arrive as vectors
-    fn fits_together(
-        py: Python<'_>,
-        catalog: &[u8],
-        names: Vec<String>,
-        placed: Vec<(String, u32)>,
-    ) -> PyResult<bool> {
+    fn fits_together(py: Python<'_>, catalog: &[u8], names: Vec<String>, placed: Vec<(String, u32)>) -> PyResult<bool> {
         crate::detached(py, || hetero_core::partition::geometry::fits_from_json(catalog, &names, &placed))
     }
 

@@ -26,7 +26,7 @@ impl Inventory {
             device.is_healthy = same.is_none_or(|known| known.is_healthy);
         }
         // What the document does not say, or what was changed since.
-        self.nodes[at.at()] = Node { domains: was.domains.clone(), rack: was.rack, state: was.state, ..node };
+        self.nodes[at.at()] = Node { domains: was.domains, rack: was.rack, state: was.state, ..node };
         Ok(was)
     }
 

@@ -192,16 +192,11 @@ fn idle_devices(fleet: &Fleet, node: NodeIdx) -> Vec<usize> {
 }
 
 /// Of each partition that can serve a choice, how many the node lacks; at least one, for what is there does not serve it.
-fn needed(
-    fleet: &Fleet,
-    node: NodeIdx,
-    kinds: &[KindIdx],
-    fit: &[Option<Misfit>],
-    count: u32,
-) -> Vec<Option<usize>> {
+fn needed(fleet: &Fleet, node: NodeIdx, kinds: &[KindIdx], fit: &[Option<Misfit>], count: u32) -> Vec<Option<usize>> {
     let inventory = fleet.inventory();
     let free = |kind: KindIdx| {
-        let is_free = |at: &usize| inventory.devices[*at].kind == kind && fleet.capacity().free_milli[*at] == WHOLE_MILLI;
+        let is_free =
+            |at: &usize| inventory.devices[*at].kind == kind && fleet.capacity().free_milli[*at] == WHOLE_MILLI;
         fleet.node(node).devices.clone().filter(is_free).count()
     };
     let lacks = |kind: KindIdx| (count as usize).saturating_sub(free(kind)).max(1);

@@ -94,8 +94,8 @@ mod tests {
 
     fn fits(names: &str) -> bool {
         let parts = a100();
-        let named = |name| parts.iter().find(|part| part.name == name).expect("a partition of the card");
-        fit_together(&names.split_whitespace().map(named).collect::<Vec<_>>())
+        let find = |name| parts.iter().find(|part| part.name == name).expect("a partition of the card");
+        fit_together(&names.split_whitespace().map(find).collect::<Vec<_>>())
     }
 
     #[test]

@@ -155,7 +155,9 @@ impl Plan {
         let wait = |(task, decision): (&Task, Option<Decision>)| match (decision, &mut told[task.request]) {
             (Some(decision), _) => Ok(decision),
             (None, Some(decision)) => Ok(decision.clone()),
-            (None, untold) => Ok(untold.insert(place_uncut(&planned, &batch.requests[task.request], &question)?).clone()),
+            (None, untold) => {
+                Ok(untold.insert(place_uncut(&planned, &batch.requests[task.request], &question)?).clone())
+            }
         };
         batch.tasks.iter().zip(decisions).map(wait).collect()
     }
