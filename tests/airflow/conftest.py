@@ -46,6 +46,7 @@ def airflow_environment(tmp_path_factory: pytest.TempPathFactory, fleet_file: Pa
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__LOGGING__LOGGING_LEVEL": "WARNING",
         "HETERO_OPS_FLEET": str(fleet_file),
+        "FLEET_WITH_PARTITIONS": str(EXAMPLES / "fleets" / "partitions.yaml"),
         # What a user may have set already; one of each kind that a placement on AMD overwrites or removes.
         "ROCR_VISIBLE_DEVICES": "7",
         "HIP_VISIBLE_DEVICES": "3",

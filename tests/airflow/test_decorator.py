@@ -77,9 +77,10 @@ def test_the_trace_id_belongs_to_the_task_run(runs: dict[str, Any], fleet_file: 
 
 
 @pytest.mark.parametrize(
-    ("dag", "tries"), [("impossible", 1), ("several_nodes", 1), ("unknown_name", 1), ("no_fleet_file", 1), ("busy", 2)]
+    ("dag", "tries"),
+    [("impossible", 1), ("several_nodes", 1), ("unknown_name", 1), ("no_fleet_file", 1), ("busy", 2), ("cut_first", 2)],
 )
-def test_only_a_busy_fleet_is_worth_a_retry(runs: dict[str, Any], dag: str, tries: int) -> None:
+def test_only_what_can_change_is_worth_a_retry(runs: dict[str, Any], dag: str, tries: int) -> None:
     task = only_task(runs, dag)
 
     assert (task["state"], task["tries"]) == ("failed", tries)

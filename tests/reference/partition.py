@@ -42,7 +42,7 @@ def layouts(sku: str, *, of_node: bool = False) -> tuple[Layout, ...]:
         names
         for number in range(1, _MOST_PARTS + 1)
         for names in combinations_with_replacement(sliced, number)
-        if any(is_legal(sku, placed) for placed in _places(sku, names, ()))
+        if _is_small_enough(sku, names) and any(is_legal(sku, placed) for placed in _places(sku, names, ()))
     ]
     whole = next((part for part in _partitions(sku) if part["is_whole"]), None)
     for part in _partitions(sku):
@@ -51,6 +51,13 @@ def layouts(sku: str, *, of_node: bool = False) -> tuple[Layout, ...]:
         if is_cut and (fenced_alike or of_node):
             found.append((part["name"],) * part["count"])
     return tuple(found)
+
+
+def _is_small_enough(sku: str, names: Layout) -> bool:
+    """Whether it is worth looking for places: there are slices for all, wherever they are."""
+    parts = [next(part for part in _partitions(sku) if part["name"] == name) for name in names]
+    memory, compute = (sum(part[f"{what}_slices"] for part in parts) for what in ("memory", "compute"))
+    return memory <= parts[0]["device_memory_slices"] and compute <= parts[0]["device_compute_slices"]
 
 
 def _places(sku: str, names: Layout, begun: tuple[tuple[str, int], ...]) -> Iterator[tuple[tuple[str, int], ...]]:

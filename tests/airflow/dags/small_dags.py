@@ -29,6 +29,9 @@ with DAG("unknown_name", schedule=None, default_args=RETRIED):
 with DAG("no_fleet_file", schedule=None, default_args=RETRIED):
     task.accelerated(accelerators="cpu:1", fleet="no/such/fleet.yaml")(seen)()
 
+with DAG("cut_first", schedule=None, default_args=RETRIED):
+    task.accelerated(accelerators="A100/1g.10gb", fleet=os.environ.get("FLEET_WITH_PARTITIONS"))(seen)()
+
 with DAG("environment", schedule=None):
     task.accelerated(accelerators="MI300X:2")(seen)()
 

@@ -112,7 +112,7 @@ pub struct PoolDocument {
     /// to their memory. Required to oversubscribe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_guard: Option<f64>,
-    /// Whether its devices may be cut into other partitions while nothing runs on them.
+    /// Whether its whole devices may be cut into partitions while nothing runs on them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repartition: Option<bool>,
     /// Price per device and hour, by catalog key.
