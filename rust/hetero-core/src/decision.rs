@@ -1,10 +1,14 @@
 //! What the core answers: a placement, or the reasons for none. Values, never errors.
 
+mod cut;
+
 use serde::{Deserialize, Serialize};
 
 use crate::codes::Code;
 use crate::pairing::BoundBy;
 use crate::sharing::Sharing;
+
+pub use cut::{Cut, CutPart};
 
 /// How a question ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -235,35 +239,6 @@ pub struct Note {
     pub text: String,
 }
 
-/// A partition that a cut makes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CutPart {
-    /// Its name, as `1g.10gb`.
-    pub partition: String,
-    /// The id that it gets within the node.
-    pub id: u32,
-    /// Memory slice at which it begins; `None` for a mode, which has no slices.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<u32>,
-}
-
-/// A device that has to be cut into partitions before a step can run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cut {
-    /// Cluster.
-    pub cluster: String,
-    /// Node.
-    pub node: String,
-    /// Id of the device within the node; it is gone afterwards.
-    pub device: u32,
-    /// Its UUID, where known.
-    pub uuid: Option<String>,
-    /// Its catalog key.
-    pub sku: String,
-    /// What it is cut into, largest first.
-    pub parts: Vec<CutPart>,
-}
-
 /// Where a step goes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Placement {
@@ -329,16 +304,6 @@ pub struct Placement {
     pub reserved: bool,
     /// Digest of the question: the same question has the same id.
     pub trace_id: String,
-}
-
-impl Cut {
-    /// What has to be done, in words: partitions of a kind are counted together.
-    pub fn words(&self) -> String {
-        let alike = self.parts.chunk_by(|a, b| a.partition == b.partition);
-        let words = |parts: &[CutPart]| format!("{} x {}", parts.len(), parts[0].partition);
-        let parts: Vec<String> = alike.map(words).collect();
-        format!("device {} of {} ({}) has to be cut into {} first", self.device, self.node, self.sku, parts.join(", "))
-    }
 }
 
 impl Placement {

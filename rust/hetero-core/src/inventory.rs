@@ -1,6 +1,7 @@
 //! From the document to the static part of a fleet: nodes in order of their names, devices in dense columns.
 
 mod cuts;
+mod group;
 mod named;
 mod rack;
 mod refit;
@@ -12,7 +13,7 @@ use indexmap::{IndexMap, IndexSet};
 use crate::capacity::Capacity;
 use crate::device::Device;
 use crate::digest::{Digest, Hasher};
-use crate::document::{DeviceGroup, FleetDocument, Health, Nic, NodeState, Numa, Switch, Taint};
+use crate::document::{FleetDocument, Health, NodeState, Taint};
 use crate::domain::{self, Domains};
 use crate::error::{Error, Result};
 use crate::hold::Hold;
@@ -24,11 +25,9 @@ use crate::units::{KindIdx, NodeIdx, WHOLE_MILLI};
 use crate::victims::Parties;
 
 use cuts::may_be_cut;
+use group::{group_ids, is_near_nic, numa, switch};
 use named::{NamedNode, check_name, named_nodes};
 pub use rack::Rack;
-
-/// Devices of one node at most: above every machine on the market, and a bound for a mistyped count.
-const MAX_DEVICES_PER_NODE: usize = 1024;
 
 /// A run of devices that lie together in the columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,6 +177,7 @@ impl Inventory {
     fn expand_devices(&self, named: &NamedNode<'_>, profiles: &Profiles) -> Result<Vec<Device>> {
         let mut devices: Vec<Device> = Vec::new();
         let mut ids = IndexSet::new();
+        let is_open = named.may_be_cut();
         for (g, group) in named.document.devices.iter().enumerate() {
             let path = format!("{}.devices[{g}]", named.path);
             let kind = self.kind_index(&named.kind_of(group, &path, profiles)?);
@@ -195,12 +195,12 @@ impl Inventory {
                     kind,
                     group: g,
                     island: None,
-                    numa: numa_of(group, i),
-                    switch: switch_of(group, i),
+                    numa: numa(group, i),
+                    switch: switch(group, i),
                     is_near_nic: is_near_nic(group, i),
                     card: card.map(|pci| is_there(pci).unwrap_or(g)).and_then(|first| u32::try_from(first).ok()),
                     is_healthy: group.health.unwrap_or_default() == Health::Healthy,
-                    may_be_cut: named.may_be_cut() && may_be_cut(group, &self.kinds[kind.at()]),
+                    may_be_cut: is_open && may_be_cut(group, &self.kinds[kind.at()]),
                     uuid: group.uuid.clone(),
                 });
             }
@@ -346,69 +346,4 @@ fn collect_kinds(nodes: &[NamedNode<'_>], profiles: &Profiles) -> Result<IndexMa
         }
     }
     Ok(kinds)
-}
-
-/// Ids of a group that starts after `before` devices.
-fn group_ids(group: &DeviceGroup, before: usize, path: &str) -> Result<Range<u32>> {
-    let (first, count) = match (group.id, group.count) {
-        (Some(id), None | Some(1)) => (id as usize, 1),
-        (None, Some(count)) => (before, count as usize),
-        (None, None) => {
-            return Err(Error::document(path, "`count` is missing; a single device may say `id` instead"));
-        }
-        (Some(_), Some(_)) => {
-            return Err(Error::document(path, "`id` is for a single device; drop it or `count`"));
-        }
-    };
-    if first + count > MAX_DEVICES_PER_NODE {
-        let message = format!("{} devices on one node; at most {MAX_DEVICES_PER_NODE}", first + count);
-        return Err(Error::document(format!("{path}.count"), message));
-    }
-    if count != 1 && group.uuid.is_some() {
-        return Err(Error::document(format!("{path}.uuid"), "a uuid is of one device; list the devices one by one"));
-    }
-    if let Some(Numa::Each(list)) = &group.numa
-        && list.len() != count
-    {
-        let message = format!("{} NUMA nodes for {count} devices; give one number, or one per device", list.len());
-        return Err(Error::document(format!("{path}.numa"), message));
-    }
-    if let Some(Switch::Each(list)) = &group.switch
-        && list.len() != count
-    {
-        let message = format!("{} switches for {count} devices; give one number, or one per device", list.len());
-        return Err(Error::document(format!("{path}.switch"), message));
-    }
-    if let Some(Nic::Each(list)) = &group.nic
-        && list.len() != count
-    {
-        let message = format!("{} answers for {count} devices; give one, or one per device", list.len());
-        return Err(Error::document(format!("{path}.nic"), message));
-    }
-    let bound = |n: usize| u32::try_from(n).expect("bounded above");
-    Ok(bound(first)..bound(first + count))
-}
-
-fn switch_of(group: &DeviceGroup, i: usize) -> Option<u16> {
-    match &group.switch {
-        None => None,
-        Some(Switch::One(switch)) => Some(*switch),
-        Some(Switch::Each(list)) => list[i],
-    }
-}
-
-fn is_near_nic(group: &DeviceGroup, i: usize) -> bool {
-    match &group.nic {
-        None => false,
-        Some(Nic::One(is_near)) => *is_near,
-        Some(Nic::Each(list)) => list[i] == Some(true),
-    }
-}
-
-fn numa_of(group: &DeviceGroup, i: usize) -> Option<u16> {
-    match &group.numa {
-        None => None,
-        Some(Numa::One(numa)) => Some(*numa),
-        Some(Numa::Each(list)) => list[i],
-    }
 }

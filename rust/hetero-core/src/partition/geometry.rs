@@ -91,6 +91,7 @@ fn mask(part: &Partition, start: u32) -> u64 {
 mod tests {
     use super::*;
     use crate::partition::layout::samples::{a100, mi300x};
+    use crate::partition::layout::{Reach, layouts};
 
     fn fits(names: &str) -> bool {
         let parts = a100();
@@ -115,6 +116,21 @@ mod tests {
             .map(|name| parts.iter().find(|part| part.name == *name).expect("a partition of the card"))
             .collect();
         assert_eq!(starts(&wanted, &[]).expect("nothing is placed"), Some(vec![4, 0, 5]));
+    }
+
+    #[test]
+    fn no_layout_has_two_partitions_in_one_place() {
+        let parts = a100();
+        for layout in layouts(&parts, Reach::Device) {
+            let wanted: Vec<&Partition> = layout.iter().map(|&at| &parts[at]).collect();
+            let starts = starts(&wanted, &[]).expect("nothing is placed").expect("a layout is legal");
+            let mut taken = 0;
+            for (part, start) in wanted.iter().zip(starts) {
+                assert!(part.starts.contains(&start), "{layout:?}");
+                assert_eq!(taken & mask(part, start), 0, "{layout:?}");
+                taken |= mask(part, start);
+            }
+        }
     }
 
     #[test]
