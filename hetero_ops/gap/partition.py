@@ -73,7 +73,7 @@ class Partition(Frozen):
             "memory_slices": self.memory_slices,
             "device_compute_slices": self.device_compute_slices,
             "device_memory_slices": self.device_memory_slices,
-            "starts": self.starts,
+            "starts": list(self.starts),
             "has_media_engines": self.has_media_engines is True,
             "memory_domain_mib": self.memory_domain_mib,
             "is_of_process": self.support == "env",

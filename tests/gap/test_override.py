@@ -97,6 +97,15 @@ def test_a_new_device_reaches_the_core_with_unknown_as_none(site: Catalog) -> No
             "compute_milli": 500,
             "is_whole": False,
             "bandwidth_milli": 500,
+            "count": 2,
+            "compute_slices": None,
+            "memory_slices": None,
+            "device_compute_slices": None,
+            "device_memory_slices": None,
+            "starts": [],
+            "has_media_engines": False,
+            "memory_domain_mib": None,
+            "is_of_process": False,
         }
     ]
     assert core["pair_mbps"] is core["interconnect"] is core["memory_type"] is None

@@ -77,6 +77,29 @@ def test_what_was_not_measured_has_the_vendors_ratio(sku: str, ratio: float) -> 
     assert CATALOG[sku].default_efficiency == ratio
 
 
+def mig(  # noqa: PLR0913, PLR0917 - a row of the table
+    name: str, memory_mib: int, usable_mib: int, compute: int, memory: int, count: int, starts: list[int]
+) -> dict[str, object]:
+    """A partition of a device of seven compute and eight memory slices."""
+    return {
+        "name": name,
+        "memory_mib": memory_mib,
+        "usable_mib": usable_mib,
+        "compute_milli": compute * 1000 // 7,
+        "is_whole": False,
+        "bandwidth_milli": memory * 1000 // 8,
+        "count": count,
+        "compute_slices": compute,
+        "memory_slices": memory,
+        "device_compute_slices": 7,
+        "device_memory_slices": 8,
+        "starts": starts,
+        "has_media_engines": False,
+        "memory_domain_mib": None,
+        "is_of_process": False,
+    }
+
+
 def test_the_core_gets_one_device_in_whole_units() -> None:
     assert CATALOG["A100-SXM4-80GB"].for_core() == {
         "sku": "A100-SXM4-80GB",
@@ -121,62 +144,13 @@ def test_the_core_gets_one_device_in_whole_units() -> None:
         "supports_mps": True,
         "is_opaque": False,
         "partitions": [
-            {
-                "name": "1g.10gb",
-                "memory_mib": 10240,
-                "usable_mib": 9851,
-                "compute_milli": 142,
-                "is_whole": False,
-                "bandwidth_milli": 125,
-            },
-            {
-                "name": "1g.10gb+me",
-                "memory_mib": 10240,
-                "usable_mib": 9851,
-                "compute_milli": 142,
-                "is_whole": False,
-                "bandwidth_milli": 125,
-            },
-            {
-                "name": "1g.20gb",
-                "memory_mib": 20480,
-                "usable_mib": 19968,
-                "compute_milli": 142,
-                "is_whole": False,
-                "bandwidth_milli": 250,
-            },
-            {
-                "name": "2g.20gb",
-                "memory_mib": 20480,
-                "usable_mib": 19968,
-                "compute_milli": 285,
-                "is_whole": False,
-                "bandwidth_milli": 250,
-            },
-            {
-                "name": "3g.40gb",
-                "memory_mib": 40960,
-                "usable_mib": 40192,
-                "compute_milli": 428,
-                "is_whole": False,
-                "bandwidth_milli": 500,
-            },
-            {
-                "name": "4g.40gb",
-                "memory_mib": 40960,
-                "usable_mib": 40192,
-                "compute_milli": 571,
-                "is_whole": False,
-                "bandwidth_milli": 500,
-            },
-            {
-                "name": "7g.80gb",
-                "memory_mib": 81920,
-                "usable_mib": 80384,
-                "compute_milli": 1000,
-                "is_whole": False,
-                "bandwidth_milli": 1000,
-            },
+            mig("1g.10gb", 10240, 9851, 1, 1, 7, [0, 1, 2, 3, 4, 5, 6]),
+            mig("1g.10gb+me", 10240, 9851, 1, 1, 1, [0, 1, 2, 3, 4, 5, 6]) | {"has_media_engines": True},
+            mig("1g.20gb", 20480, 19968, 1, 2, 4, [0, 2, 4, 6]),
+            mig("2g.20gb", 20480, 19968, 2, 2, 3, [0, 2, 4]),
+            mig("3g.40gb", 40960, 40192, 3, 4, 2, [0, 4]),
+            mig("4g.40gb", 40960, 40192, 4, 4, 1, [0]),
+            mig("7g.80gb", 81920, 80384, 7, 8, 1, [0]),
         ],
         "unit_milli": 341,
     }
