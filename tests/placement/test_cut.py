@@ -219,11 +219,22 @@ def test_of_a_range_as_many_are_taken_as_one_cut_gives() -> None:
     assert not of.place("A100/1g.10gb:8").ok
 
 
-def test_what_is_there_counts_towards_what_is_needed() -> None:
-    there = {"sku": CARD, "count": 2, "partition": "3g.40gb"}
-    decision = placed(fleet(node("a", ONE, there, pool="cut")), "A100/3g.40gb:3")
+def test_all_that_a_step_takes_lies_on_the_device_that_is_cut() -> None:
+    there = {"sku": CARD, "count": 1, "partition": "3g.40gb"}
+    of = fleet(node("a", ONE, there, pool="cut"))
+    decision = placed(of, "A100/3g.40gb:2")
     assert decision.cut is not None
-    assert len(decision.devices) == 3
+    assert [grant.id for grant in decision.devices] == [part.id for part in decision.cut.parts]
+    assert not of.place("A100/3g.40gb:3").ok
+
+
+def test_a_cut_is_never_made_for_a_partition_that_was_there() -> None:
+    mix = [{"request": "A100-40GB/1g.5gb", "weight": 1}, {"request": "A30/1g.6gb", "weight": 1}]
+    of = fleet(node("b", {"sku": "A30", "count": 2}, pool="cut"), mix=mix)
+    of.commit(placed(of, "gpu:0.25 >=10GB share=mig"))
+    decision = placed(of, "gpu share=mig min_score=97")
+    assert decision.cut is not None
+    assert {grant.id for grant in decision.devices} <= {part.id for part in decision.cut.parts}
 
 
 def test_one_device_keeps_the_memory_mode_of_its_node() -> None:

@@ -86,12 +86,8 @@ def cuts_of(fleet: Fleet, node: Node, asked: JSON, question: Question) -> Iterat
 
 
 def _cut_of(fleet: Fleet, node: Node, device: Device, asked: JSON, question: Question) -> Found | None:
-    needed = {}
-    for part in device.parts:
-        if _serves(fleet, part, asked, question):
-            free = sum(other.kind == part.kind and other.free == WHOLE for other in node.devices)
-            needed[part.partition or ""] = max(asked["count"] - free, 1)
-    chosen = best_layout(device, needed, question.mix)
+    serving = {part.partition or "" for part in device.parts if _serves(fleet, part, asked, question)}
+    chosen = best_layout(device, asked["count"], serving, question.mix)
     if chosen is None:
         return None
     layout, taken = chosen
@@ -113,7 +109,7 @@ def _cut_of(fleet: Fleet, node: Node, device: Device, asked: JSON, question: Que
             tuple(sorted(d.id for d in these)),
         )
         for these in sets(cut_node, choice)
-        if all(d.kind == kind for d in these)
+        if all(d.kind == kind and d.id >= first for d in these)
     ]
     if not ranked:
         return None
@@ -128,7 +124,7 @@ def _serves(fleet: Fleet, part: Device, asked: JSON, question: Question) -> bool
     return misfit_of_device(part, asked) is None and is_fast and is_allowed
 
 
-def best_layout(device: Device, needed: dict[str, int], mix: Mix) -> tuple[partition.Layout, str] | None:
+def best_layout(device: Device, count: int, serving: set[str], mix: Mix) -> tuple[partition.Layout, str] | None:
     """The layout that holds what a step needs and whose rest serves the mix best, and what the step takes of it."""
     sku = device.sku or ""
     weights = {i: weight for i, (choice, weight) in enumerate(mix) if partition.is_judged(choice)}
@@ -141,14 +137,14 @@ def best_layout(device: Device, needed: dict[str, int], mix: Mix) -> tuple[parti
 
     found = []
     for layout in partition.layouts(sku):
-        able = [name for name in set(layout) if name in needed and layout.count(name) >= needed[name]]
+        able = [name for name in set(layout) & serving if layout.count(name) >= count]
         if able:
             taken, rest = min(able, key=size), list(layout)
-            for _ in range(needed[taken]):
+            for _ in range(count):
                 rest.remove(taken)
             parts = [_part(by_name[name], mix) for name in rest]
             counts = partition.served_by(parts, weights, dict.fromkeys(weights, 0))
-            alike = sum(name in needed for name in rest)
+            alike = sum(name in serving for name in rest)
             found.append((partition.merit(sku, layout, counts, weights, alike), layout, taken))
     return min(found)[1:] if found else None
 

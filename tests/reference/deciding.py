@@ -167,6 +167,7 @@ _PARTS: dict[str, Callable[[JSON], bool]] = {
     "cluster compliance": _without_tag("compliance"),
     "cluster data": _without_tag("data"),
     "pool price": _without("price"),
+    "pool repartition": _without("repartition"),
     "pool oversubscribe": _without("oversubscribe"),
     "pool memory_guard": _without("memory_guard", "oversubscribe"),
     **{f"node {key}": _without(key) for key in _OF_NODE},

@@ -173,13 +173,14 @@ _SHARING: list[JSON] = [
     {"memory_guard": 0.9, "oversubscribe": 1.3},
     {"memory_guard": 1, "oversubscribe": 1.5},
 ]
+_CUTTING: list[JSON] = [{}, {}, {"repartition": True}]
 _LEVELS = (("class", "gpu"), ("vendor", "nvidia"), ("family", "hopper"), ("model", "H100"), ("sku", "L4"))
 
 
 def _cluster(dice: Dice) -> JSON:
     return known(
         {
-            "pools": [{"name": "train", "price": dice.of(*_PRICES)} | dice.of(*_SHARING)],
+            "pools": [{"name": "train", "price": dice.of(*_PRICES)} | dice.of(*_SHARING) | dice.of(*_CUTTING)],
             "region": dice.of("eu", "us", None),
             "racks": dice.seldom(3, *([{"name": "r1", "power_budget_mw": mw}] for mw in (800_000, 2_500_000))),
             "tags": dice.of(None, {"compliance": ["gdpr"]}, {"data": ["s3://a"], "compliance": ["gdpr", "hipaa"]}),

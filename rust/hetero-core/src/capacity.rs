@@ -81,6 +81,11 @@ impl Capacity {
         self.is_full.push(like.is_some_and(|at| self.is_full[at]));
     }
 
+    /// Leaves nothing free of a device.
+    pub(crate) fn close(&mut self, at: usize) {
+        self.free_milli[at] = 0;
+    }
+
     /// Drops all devices from a position on.
     pub(crate) fn truncate(&mut self, devices: usize) {
         self.free_milli.truncate(devices);

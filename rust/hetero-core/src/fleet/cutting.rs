@@ -19,7 +19,8 @@ impl Fleet {
         document.with_cut(&self.inventory.devices[this.devices.clone()], cut, parts)
     }
 
-    /// Asks this trial as if a node of the fleet that it was made of were as `document` says; afterwards all is as it was.
+    /// Asks this trial as if a node of the fleet that it was made of were as `document` says, and of its devices only those
+    /// were free that it did not have; afterwards all is as it was.
     pub(crate) fn with_refit<T>(
         &mut self,
         of: &Self,
@@ -29,15 +30,20 @@ impl Fleet {
     ) -> Result<T> {
         let was = Arc::make_mut(&mut self.inventory).refit(node, &of.document, document, &of.profiles)?;
         let (before, now) = (was.devices.clone(), self.node(node).devices.clone());
+        let mut known = Vec::new();
         for at in now.clone() {
             let device = &self.inventory.devices[at];
             let like = before.clone().find(|&old| self.inventory.devices[old].id == device.id);
             self.capacity.add(like, self.inventory.kinds[device.kind.at()].usable_mib);
+            known.extend(like.map(|_| at));
             if let Some(kept) = like.and_then(|like| self.readings.get(&like)).cloned() {
                 self.readings.insert(at, kept);
             }
         }
         self.draws.update(&self.inventory, &self.capacity.free_milli, &self.readings, node);
+        for at in known {
+            self.capacity.close(at);
+        }
         let answer = ask(self);
         Arc::make_mut(&mut self.inventory).put_back(node, was);
         self.capacity.truncate(now.start);

@@ -40,7 +40,7 @@ pub(super) struct Search<'a> {
     choice: &'a Choice,
     fit: Vec<Option<Misfit>>,
     stocks: IndexMap<KindIdx, Option<Stock<'a>>>,
-    chosen: IndexMap<(KindIdx, Vec<Option<usize>>), Option<Chosen>>,
+    chosen: IndexMap<KindIdx, Option<Chosen>>,
     trial: Option<Fleet>,
 }
 
@@ -108,9 +108,10 @@ impl<'a> Search<'a> {
         let fleet = self.fleet;
         let kind = fleet.inventory().devices[at].kind;
         let stock = self.stocks.entry(kind).or_insert_with(|| Stock::of(fleet, kind, Reach::Device)).as_ref()?;
-        let needed = needed(fleet, node, stock.kinds, &self.fit, self.choice.count);
-        let best_for = || stock.best_for(&needed, &Expected::new(&fleet.mix().document.classes));
-        let chosen = self.chosen.entry((kind, needed.clone())).or_insert_with(best_for).as_ref()?;
+        let serves: Vec<bool> = stock.kinds.iter().map(|kind| self.fit[kind.at()].is_none()).collect();
+        let expected = Expected::new(&fleet.mix().document.classes);
+        let best_for = || stock.best_for(self.choice.count as usize, &serves, &expected);
+        let chosen = self.chosen.entry(kind).or_insert_with(best_for).as_ref()?;
         let parts = parts(fleet, node, stock, chosen)?;
         let mut fit = vec![Some(Misfit::of(Code::NotOffered)); self.fit.len()];
         fit[stock.kinds[chosen.partition].at()] = None;
@@ -121,7 +122,7 @@ impl<'a> Search<'a> {
         best.is_good(self.choice).then_some(Found { at, parts, best })
     }
 
-    /// Asks as if a device were cut.
+    /// Asks as if a device were cut, and only its partitions were free on the node.
     fn with_cut<T>(
         &mut self,
         node: NodeIdx,
@@ -189,18 +190,6 @@ fn idle_devices(fleet: &Fleet, node: NodeIdx) -> Vec<usize> {
         seen.insert((device.kind, device.island, device.numa, device.switch, device.is_near_nic))
     });
     idle
-}
-
-/// Of each partition that can serve a choice, how many the node lacks; at least one, for what is there does not serve it.
-fn needed(fleet: &Fleet, node: NodeIdx, kinds: &[KindIdx], fit: &[Option<Misfit>], count: u32) -> Vec<Option<usize>> {
-    let inventory = fleet.inventory();
-    let free = |kind: KindIdx| {
-        let is_free =
-            |at: &usize| inventory.devices[*at].kind == kind && fleet.capacity().free_milli[*at] == WHOLE_MILLI;
-        fleet.node(node).devices.clone().filter(is_free).count()
-    };
-    let lacks = |kind: KindIdx| (count as usize).saturating_sub(free(kind)).max(1);
-    kinds.iter().map(|&kind| fit[kind.at()].is_none().then(|| lacks(kind))).collect()
 }
 
 /// The partitions of a layout with the ids that they get, which go on behind those of the node, and their places.

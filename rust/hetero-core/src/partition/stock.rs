@@ -67,23 +67,24 @@ impl<'a> Stock<'a> {
         best.0
     }
 
-    /// The layout that serves a step, and of these the one whose rest serves the mix best; `None` where none does.
+    /// The layout that holds `count` partitions of a kind for a step, and of these the one whose rest serves the mix best; `None`
+    /// where none does.
     ///
-    /// `needed` is of each partition how many the step takes, where it can serve the step. The smallest that will do is taken.
-    pub(crate) fn best_for(&self, needed: &[Option<usize>], expected: &Expected<'_>) -> Option<Chosen> {
-        let mut smallest_first: Vec<usize> = (0..needed.len()).filter(|&at| needed[at].is_some()).collect();
+    /// `serves` says of each partition whether it can serve the step. The smallest that will do are taken.
+    pub(crate) fn best_for(&self, count: usize, serves: &[bool], expected: &Expected<'_>) -> Option<Chosen> {
+        let mut smallest_first: Vec<usize> = (0..serves.len()).filter(|&at| serves[at]).collect();
         smallest_first.sort_by_key(|&at| (self.partitions[at].memory_mib, self.partitions[at].compute_slices));
         let mut best: Option<(Chosen, _)> = None;
         for layout in &self.layouts {
             let number = |partition: usize| layout.iter().filter(|&&at| at == partition).count();
-            let is_enough = |&&at: &&usize| needed[at].is_some_and(|needed| needed <= number(at));
+            let is_enough = |&&at: &&usize| count <= number(at);
             let Some(&partition) = smallest_first.iter().find(is_enough) else { continue };
             let mut rest = layout.clone();
-            for _ in 0..needed[partition].unwrap_or(0) {
+            for _ in 0..count {
                 let at = rest.iter().position(|&at| at == partition).expect("so many are there");
                 rest.remove(at);
             }
-            let alike = rest.iter().filter(|&&at| needed[at].is_some()).count();
+            let alike = rest.iter().filter(|&&at| serves[at]).count();
             let parts = rest.iter().map(|&at| self.parts[at].clone()).collect();
             let merit = expected.merit(self.partitions, layout, parts, alike);
             if best.as_ref().is_none_or(|(_, best)| merit.is_better_than(best)) {
