@@ -26,6 +26,7 @@ def place(  # noqa: PLR0913 - a question has many parts, most with defaults
     *,
     weights: Mapping[str, int] | None = None,
     rows: Sequence[Throughput] = (),
+    may_cut: bool = True,
 ) -> Answer:
     """Places the choices in their order, or says why not; `rows` were measured."""
     reasons: set[Reason] = set()
@@ -55,7 +56,7 @@ def place(  # noqa: PLR0913 - a question has many parts, most with defaults
             minus_score, _, cluster, node, ids = best
             verdict = "degraded" if index else "placed"
             return Answer(verdict, frozenset(reasons), index, (cluster, node), ids, score=-minus_score)
-        found = cutting.best_cut(fleet, written, asked, question)
+        found = cutting.best_cut(fleet, written, asked, question) if may_cut else None
         if found is not None:
             verdict, cut = "degraded" if index else "placed", found.cut
             where = (cut.cluster, cut.node)

@@ -61,7 +61,7 @@ def least_loss(document: JSON, choices: Sequence[JSON], asker: Asker, catalog: C
         for device, as_read in zip(left.devices(), now.devices(), strict=True):
             device.read_mw, device.free_when_read = as_read.read_mw, as_read.free_when_read
             device.is_full = as_read.is_full
-        answer = place(left, on_one_node, mix, asker.policy, asker.team, rows=asker.rows)
+        answer = place(left, on_one_node, mix, asker.policy, asker.team, rows=asker.rows, may_cut=False)
         if answer.verdict in {"placed", "degraded"}:
             return loss
     return None
