@@ -234,7 +234,7 @@ fn best_states(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], question:
         let mut outlook: Option<Outlook> = None;
         for_each_candidate(fleet, states.first(state)?, choice, fit, question, |_, values, tie| {
             let (total, other_points) = (values.total(&question.weights), values.other_points(&question.weights));
-            let here = Outlook { total, tie, other_points, lost: values.lost };
+            let here = Outlook { total, tie, least_tie: tie, other_points, lost: values.lost };
             outlook = Some(outlook.map_or(here, |outlook| outlook.joined(&here)));
         });
         outlook

@@ -191,7 +191,7 @@ fn within(level: Level, members: &[Member], nodes: usize) -> Set {
 
 /// The first members of a rack, which are its best.
 fn first(members: &[Member], nodes: usize) -> Set {
-    let less = |amount: u64| -i64::try_from(amount).unwrap_or(i64::MAX);
+    let less = |amount: u32| -i64::from(amount);
     let mut merit: Merit = [0; 5];
     let chosen = &members[..nodes];
     for member in chosen {

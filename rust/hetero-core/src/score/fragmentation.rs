@@ -27,8 +27,9 @@ impl<'a> Before<'a> {
     }
 
     /// All free shares.
-    pub(crate) fn total_milli(&self) -> u64 {
-        self.offer.free.total_milli
+    #[allow(clippy::cast_possible_truncation)] // of at most 1024 devices
+    pub(crate) fn total_milli(&self) -> u32 {
+        self.offer.free.total_milli as u32
     }
 }
 

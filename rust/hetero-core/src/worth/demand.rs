@@ -1,12 +1,14 @@
 //! The mix, arranged by what a node has to offer to each class.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use indexmap::IndexMap;
 
 use crate::mix::TaskClass;
 use crate::units::WHOLE_MILLI;
 use crate::worth::free::Alike;
+use crate::worth::parts::Parts;
 use crate::worth::singles::{LANES, Singles};
 use crate::worth::{Find, Free, Scarcity, Worth};
 
@@ -26,7 +28,8 @@ pub(crate) struct Demand {
     pub(crate) parts: Vec<f64>,
     /// CPU that comes with each thousandth of a device, thousandths of a core; `None` where no step asks for both.
     cpu_per_milli: Option<f64>,
-    part_of_class: Vec<usize>,
+    /// Per class: where what it can use and fill counts.
+    pub(super) counted: Vec<Parts>,
 }
 
 /// Classes that differ in their CPU only.
@@ -38,10 +41,18 @@ struct Shape {
     shares: Vec<Option<u16>>,
     /// Number of its first class.
     first: usize,
-    /// See [`Demand::part`].
-    part: usize,
     /// CPU of each class, least first.
     cpu_milli: Vec<u64>,
+    /// The last of these.
+    most_cpu_milli: u64,
+    cohorts: Vec<Cohort>,
+}
+
+/// Classes of one shape that count in the same parts.
+#[derive(Clone, Debug)]
+struct Cohort {
+    classes: Range<usize>,
+    parts: Parts,
 }
 
 /// What steps of one shape find on a node, whatever their CPU.
@@ -75,18 +86,25 @@ impl Demand {
         }
         let all: u128 = by_shape.values().flat_map(BTreeMap::values).sum();
         let mut this = Self::default();
+        this.cpu_per_milli = (cpu > 0 && devices > 0).then(|| cpu as f64 / devices as f64);
         for ((count, is_linked, taken), by_cpu) in by_shape {
-            let (first, cpu_milli) = (this.parts.len(), by_cpu.keys().copied().collect());
+            let (first, cpu_milli) = (this.parts.len(), by_cpu.keys().copied().collect::<Vec<u64>>());
             this.parts.extend(by_cpu.into_values().map(|weight| weight as f64 / all as f64));
-            let part = part(count, taken);
-            this.part_of_class.resize(this.parts.len(), part);
-            let count = u64::from(count);
-            this.shapes.push(Shape { count, is_linked, shares: taken.to_vec(), first, part, cpu_milli });
+            let share = taken.iter().flatten().min().copied().unwrap_or(WHOLE_MILLI);
+            this.counted.extend(cpu_milli.iter().map(|&cpu| Parts::of(count, share, cpu, this.cpu_per_milli)));
+            this.shapes.push(Shape {
+                count: u64::from(count),
+                is_linked,
+                shares: taken.to_vec(),
+                first,
+                most_cpu_milli: cpu_milli.last().copied().unwrap_or(0),
+                cpu_milli,
+                cohorts: cohorts(first, &this.counted[first..]),
+            });
         }
         this.shapes.sort_by_key(|shape| shape.count > 1); // stable
         let singles = this.shapes.iter().take_while(|shape| shape.count == 1).map(|shape| shape.shares.as_slice());
         this.singles = singles.collect::<Vec<_>>().chunks(LANES).map(Singles::new).collect();
-        this.cpu_per_milli = (cpu > 0 && devices > 0).then(|| cpu as f64 / devices as f64);
         this
     }
 
@@ -122,11 +140,6 @@ impl Demand {
         }
     }
 
-    /// The part that the worth of what a class can use counts in; that of what it can fill is the next.
-    pub(crate) fn part(&self, class: usize) -> usize {
-        self.part_of_class[class]
-    }
-
     /// The free shares of a node for which its CPU lasts, were it used as the mix does on average.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // not negative; what is too much saturates
     pub(crate) fn fed(&self, free: &Free) -> u64 {
@@ -137,19 +150,17 @@ impl Demand {
     }
 }
 
-/// Shapes whose scarcity moves alike: by how much of a node a step takes.
-fn part(count: u32, shares: &[Option<u16>]) -> usize {
-    let share = shares.iter().flatten().min();
-    let size = match count {
-        1 if share.is_some_and(|&share| share < 250) => 0,
-        1 if share.is_some_and(|&share| share < 500) => 1,
-        1 if share.is_some_and(|&share| share < WHOLE_MILLI) => 2,
-        1 => 3,
-        2..=3 => 4,
-        4..=7 => 5,
-        _ => 6,
-    };
-    1 + 2 * size
+/// The classes from `first` on, those that count in the same parts and lie side by side together.
+fn cohorts(first: usize, counted: &[Parts]) -> Vec<Cohort> {
+    let mut start = first;
+    let alike = counted.chunk_by(|a, b| a == b);
+    alike
+        .map(|alike| {
+            let classes = start..start + alike.len();
+            start = classes.end;
+            Cohort { classes, parts: alike[0] }
+        })
+        .collect()
 }
 
 impl Shape {
@@ -183,17 +194,24 @@ impl Shape {
     /// taken together.
     fn for_each_find(&self, free: &Free, room: &Room, mut each: impl FnMut(Find)) {
         let have = free.cpu_milli.unwrap_or(u64::MAX);
+        if room.slots * self.most_cpu_milli <= have {
+            for Cohort { classes, parts } in &self.cohorts {
+                let (usable_milli, fillable_milli) = (room.usable_milli, room.filled_milli);
+                each(Find { classes: classes.clone(), parts: *parts, usable_milli, fillable_milli });
+            }
+            return;
+        }
         let (mut class, mut steps) = (0, room.slots);
         while steps > 0 {
-            let rest = &self.cpu_milli[class..];
-            let end = class + rest.partition_point(|&cpu_milli| steps * cpu_milli <= have);
-            if class < end {
-                each(Find {
-                    classes: self.first + class..self.first + end,
-                    part: self.part,
-                    usable_milli: room.usable_milli,
-                    fillable_milli: room.filled_milli.min(steps * room.unit_milli),
-                });
+            let end = class + self.cpu_milli[class..].partition_point(|&cpu_milli| steps * cpu_milli <= have);
+            let (from, to) = (self.first + class, self.first + end);
+            for Cohort { classes, parts } in &self.cohorts {
+                let classes = classes.start.max(from)..classes.end.min(to);
+                if classes.is_empty() {
+                    continue;
+                }
+                let fillable_milli = room.filled_milli.min(steps * room.unit_milli);
+                each(Find { classes, parts: *parts, usable_milli: room.usable_milli, fillable_milli });
             }
             class = end;
             steps = self.cpu_milli.get(class).map_or(0, |cpu_milli| have / cpu_milli);

@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use crate::worth::{Demand, FED, Free, Scarcity, Worth};
+use crate::worth::parts::{FED, Parts};
+use crate::worth::{Demand, Free, Scarcity, Worth};
 
 /// What classes find on a node that fit there equally often.
 #[derive(Clone, Debug)]
 pub(crate) struct Find {
     /// Their numbers.
     pub(crate) classes: Range<usize>,
-    /// See [`Demand::part`].
-    pub(super) part: usize,
+    pub(super) parts: Parts,
     pub(crate) usable_milli: u64,
     pub(crate) fillable_milli: u64,
 }
@@ -49,7 +49,7 @@ impl Worth {
 
     pub(super) fn add(&mut self, find: &Find, scarcity: &Scarcity) {
         let (usable, fillable) = scarcity.factors(&find.classes);
-        self.0[find.part] += usable * find.usable_milli;
-        self.0[find.part + 1] += fillable * find.fillable_milli;
+        self.0[find.parts.usable] += usable * find.usable_milli;
+        self.0[find.parts.fillable] += fillable * find.fillable_milli;
     }
 }
