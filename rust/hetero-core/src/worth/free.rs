@@ -50,13 +50,6 @@ impl Free {
         Self { kinds: gathered(&node.kinds), islands: gathered(&node.islands), total_milli, cpu_milli }
     }
 
-    /// Becomes like another, in the space that it has.
-    pub(crate) fn copy(&mut self, other: &Self) {
-        self.kinds.clone_from(&other.kinds);
-        self.islands.clone_from(&other.islands);
-        (self.total_milli, self.cpu_milli) = (other.total_milli, other.cpu_milli);
-    }
-
     /// The runs that a step has to fit in one of.
     pub(crate) fn runs(&self, is_linked: bool) -> &[Alike] {
         if is_linked { &self.islands } else { &self.kinds }

@@ -25,13 +25,13 @@ mod free;
 mod offer;
 mod parts;
 mod scarcity;
+mod several;
 mod singles;
 
 use crate::units::WHOLE_MILLI;
 
 pub(crate) use demand::Demand;
 pub(crate) use free::Free;
-use offer::Find;
 pub(crate) use offer::Offer;
 pub(crate) use parts::PARTS;
 pub(crate) use scarcity::{Drift, Scarcity};
@@ -62,10 +62,5 @@ impl Worth {
     /// Of each part the lesser.
     pub(crate) fn least(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|part| self.0[part].min(other.0[part])))
-    }
-
-    /// How much less another is. Less free is never worth more, but where floats round.
-    pub(crate) fn less(&self, other: &Self) -> Self {
-        Self(std::array::from_fn(|part| self.0[part].saturating_sub(other.0[part])))
     }
 }

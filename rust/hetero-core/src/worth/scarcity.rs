@@ -1,8 +1,9 @@
 //! How scarce is what each class of steps can use, over the whole fleet.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
-use crate::worth::parts::{FED, PARTS, Parts};
+use crate::worth::demand::Found;
+use crate::worth::parts::{FED, PARTS};
 use crate::worth::{Demand, Offer};
 
 /// Steps in which factors are counted: 2^24 of them are 1.
@@ -29,10 +30,9 @@ pub(crate) struct Scarcity {
     /// Per class: sums of what is usable and fillable.
     sums: Vec<(u64, u64)>,
     /// Per class: factors of what is usable and fillable.
-    factors: Vec<(u64, u64)>,
-    /// The same as running sums, from 0 to all classes.
-    running: Vec<(u64, u64)>,
-    fed_factor: u64,
+    pub(super) factors: Vec<(u64, u64)>,
+    /// Factor of the devices that have CPU beside them.
+    pub(super) fed_factor: u64,
     anchor: Anchor,
     drift: Drift,
 }
@@ -84,21 +84,17 @@ impl Span {
 impl Scarcity {
     /// Of a fleet without nodes.
     pub(crate) fn new(demand: &Demand) -> Self {
-        let none = vec![(0, 0); demand.parts.len()];
-        let running = vec![(0, 0); demand.parts.len() + 1];
+        let none = vec![(0, 0); demand.portions.len()];
         let anchor = Anchor { factors: none.clone(), at: [1.0; PARTS], ..Anchor::default() };
-        Self { sums: none.clone(), factors: none, running, anchor, ..Self::default() }
+        Self { sums: none.clone(), factors: none, anchor, ..Self::default() }
     }
 
     /// Counts a node in.
     pub(crate) fn add(&mut self, offer: &Offer) {
         self.free_milli += offer.free.total_milli;
         self.fed += offer.fed;
-        for find in &offer.finds {
-            for (usable, fillable) in &mut self.sums[find.classes.clone()] {
-                *usable += find.usable_milli;
-                *fillable += find.fillable_milli;
-            }
+        for (sums, Found { usable_milli, fillable_milli }) in self.sums.iter_mut().zip(&offer.found) {
+            *sums = (sums.0 + u64::from(*usable_milli), sums.1 + u64::from(*fillable_milli));
         }
     }
 
@@ -106,11 +102,8 @@ impl Scarcity {
     pub(crate) fn remove(&mut self, offer: &Offer) {
         self.free_milli -= offer.free.total_milli;
         self.fed -= offer.fed;
-        for find in &offer.finds {
-            for (usable, fillable) in &mut self.sums[find.classes.clone()] {
-                *usable -= find.usable_milli;
-                *fillable -= find.fillable_milli;
-            }
+        for (sums, Found { usable_milli, fillable_milli }) in self.sums.iter_mut().zip(&offer.found) {
+            *sums = (sums.0 - u64::from(*usable_milli), sums.1 - u64::from(*fillable_milli));
         }
     }
 
@@ -119,18 +112,19 @@ impl Scarcity {
         let (free, fed) = (self.free_milli as f64, self.fed as f64);
         let mut spans = [Span::NONE; PARTS];
         let mut is_new = false;
-        for (class, (sums, part)) in self.sums.iter().zip(&demand.parts).enumerate() {
-            let (usable, fillable) = (times(free, sums.0 as f64), times(fed, sums.1 as f64));
-            let scale = SCALE * part;
-            let now = (floor(OF_USABLE * scale * usable), floor(OF_FILLABLE * scale * (fillable * fillable)));
-            let (was, then) = (self.factors[class], self.anchor.factors[class]);
-            let Parts { usable, fillable } = demand.counted[class];
-            spans[usable].add(then.0, now.0, sums.0);
-            spans[fillable].add(then.1, now.1, sums.1);
-            is_new |= (was.0 == 0 && now.0 > 0) || (was.1 == 0 && now.1 > 0);
-            self.factors[class] = now;
-            let before = self.running[class];
-            self.running[class + 1] = (before.0 + now.0, before.1 + now.1);
+        for segment in &demand.segments {
+            let (mut of_usable, mut of_fillable) = (spans[segment.parts.usable], spans[segment.parts.fillable]);
+            for class in segment.classes.clone() {
+                let (sums, scale) = (self.sums[class], SCALE * demand.portions[class]);
+                let (usable, fillable) = (times(free, sums.0 as f64), times(fed, sums.1 as f64));
+                let now = (floor(OF_USABLE * scale * usable), floor(OF_FILLABLE * scale * (fillable * fillable)));
+                let (was, then) = (self.factors[class], self.anchor.factors[class]);
+                of_usable.add(then.0, now.0, sums.0);
+                of_fillable.add(then.1, now.1, sums.1);
+                is_new |= (was.0 == 0 && now.0 > 0) || (was.1 == 0 && now.1 > 0);
+                self.factors[class] = now;
+            }
+            (spans[segment.parts.usable], spans[segment.parts.fillable]) = (of_usable, of_fillable);
         }
         let times_fed = times(free, fed);
         let now = floor(OF_FED * SCALE * (times_fed * times_fed));
@@ -155,12 +149,15 @@ impl Scarcity {
         if !due.contains(&true) {
             return;
         }
-        for ((then, now), parts) in anchor.factors.iter_mut().zip(&self.factors).zip(&demand.counted) {
-            if due[parts.usable] {
-                then.0 = now.0;
-            }
-            if due[parts.fillable] {
-                then.1 = now.1;
+        for segment in &demand.segments {
+            for class in segment.classes.clone() {
+                let (then, now) = (&mut anchor.factors[class], self.factors[class]);
+                if due[segment.parts.usable] {
+                    then.0 = now.0;
+                }
+                if due[segment.parts.fillable] {
+                    then.1 = now.1;
+                }
             }
         }
         if due[FED] {
@@ -174,17 +171,6 @@ impl Scarcity {
     /// See [`Drift`].
     pub(crate) fn drift(&self) -> &Drift {
         &self.drift
-    }
-
-    /// Factors of what is usable and of what is fillable, those of some classes added up.
-    pub(super) fn factors(&self, classes: &Range<usize>) -> (u64, u64) {
-        let (first, end) = (self.running[classes.start], self.running[classes.end]);
-        (end.0 - first.0, end.1 - first.1)
-    }
-
-    /// Factor of the devices that have CPU beside them.
-    pub(crate) fn fed_factor(&self) -> u64 {
-        self.fed_factor
     }
 }
 
