@@ -89,12 +89,18 @@ impl Demand {
 
     /// What every class finds on a node, in place of what is there.
     pub(super) fn find(&self, free: &Free, found: &mut Vec<Found>) {
-        found.clear();
-        found.reserve(self.portions.len());
+        found.resize(self.portions.len(), Found::default());
+        let mut rest = found.as_mut_slice();
         for singles in &self.singles {
-            found.extend_from_slice(&singles.find(free)[..singles.len]);
+            let (here, others) = rest.split_at_mut(singles.len);
+            singles.find(free, here);
+            rest = others;
         }
-        found.extend(self.several.iter().flat_map(|several| several.find(free)));
+        for several in &self.several {
+            let (here, others) = rest.split_at_mut(several.len());
+            several.find(free, here);
+            rest = others;
+        }
     }
 
     /// The free shares of a node for which its CPU lasts, were it used as the mix does on average.

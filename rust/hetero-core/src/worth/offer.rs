@@ -17,7 +17,7 @@ pub(crate) struct Offer {
 
 impl Offer {
     pub(crate) fn new(free: Free, demand: &Demand) -> Self {
-        let mut this = Self { free, fed: 0, found: Vec::with_capacity(demand.portions.len()) };
+        let mut this = Self { free, fed: 0, found: Vec::new() };
         this.find(demand);
         this
     }

@@ -10,19 +10,21 @@ use crate::units::WHOLE_MILLI;
 use crate::worth::demand::Class;
 
 /// How many parts a worth has, a multiple of four.
-pub(crate) const PARTS: usize = 16;
+pub(crate) const PARTS: usize = 24;
 /// The part of devices that have CPU beside them.
 pub(super) const FED: usize = 0;
 /// The first parts of what steps of one device can use, and of several; then of what the same can fill.
 const USABLE_BY_ONE: usize = 1;
 const USABLE_BY_SEVERAL: usize = 3;
 const FILLABLE_BY_ONE: usize = 6;
-const FILLABLE_BY_SEVERAL: usize = 13;
+const FILLABLE_BY_SEVERAL: usize = 21;
 
 /// A share below this one is small, thousandths.
 const SMALL_MILLI: u16 = WHOLE_MILLI / 5;
-/// CPU, in hundredths of what the mix asks for on average beside such a share, at most. Above the last one begins the last part.
-const CPU_PERCENT: [f64; FILLABLE_BY_SEVERAL - FILLABLE_BY_ONE - 1] = [50.0, 75.0, 100.0, 135.0, 180.0, 250.0];
+/// CPU, in hundredths of what the mix asks for on average beside such a share: a part ends at each, and the last has no end. Half
+/// as many make a tenth more states be scored, twice as many hardly fewer.
+const CPU_PERCENT: [f64; FILLABLE_BY_SEVERAL - FILLABLE_BY_ONE - 1] =
+    [35.0, 50.0, 62.0, 75.0, 87.0, 100.0, 115.0, 135.0, 155.0, 180.0, 210.0, 250.0, 300.0, 370.0];
 
 /// Where what a class can use counts, and what it can fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

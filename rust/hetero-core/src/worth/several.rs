@@ -22,9 +22,14 @@ impl Several {
         Self { count: u64::from(count), is_linked, shares: shares.to_vec(), cpu_milli }
     }
 
-    /// What the steps of each class find on a node.
+    /// How many classes they are.
+    pub(super) fn len(&self) -> usize {
+        self.cpu_milli.len()
+    }
+
+    /// What the steps of each class find on a node, into as many places.
     #[allow(clippy::cast_possible_truncation)] // at most what 1024 devices have
-    pub(super) fn find(&self, free: &Free) -> impl Iterator<Item = Found> {
+    pub(super) fn find(&self, free: &Free, found: &mut [Found]) {
         let (mut usable_milli, mut slots, mut filled_milli, mut unit_milli) = (0, 0, 0, 0);
         let mut rest = free.runs(self.is_linked);
         while let Some(first) = rest.first() {
@@ -47,10 +52,10 @@ impl Several {
             }
         }
         let have = free.cpu_milli.unwrap_or(u64::MAX);
-        self.cpu_milli.iter().map(move |&cpu_milli| {
+        for (found, &cpu_milli) in found.iter_mut().zip(&self.cpu_milli) {
             let steps = if slots * cpu_milli <= have { slots } else { have / cpu_milli };
-            let fillable_milli = filled_milli.min(steps * unit_milli) as u32;
-            Found { usable_milli: if steps > 0 { usable_milli as u32 } else { 0 }, fillable_milli }
-        })
+            found.usable_milli = if steps > 0 { usable_milli as u32 } else { 0 };
+            found.fillable_milli = filled_milli.min(steps * unit_milli) as u32;
+        }
     }
 }

@@ -52,11 +52,11 @@ impl Singles {
         Self { len: classes.len(), by_kind, cpu_reciprocals }
     }
 
-    /// What steps of each class find.
+    /// What steps of each class find, into as many places.
     ///
     /// Counted in whole numbers with a point: a node has at most 1024 devices of 1000, far below where such numbers have
     /// gaps, and the plainest processors multiply them side by side. Only what is more than can be filled may be rounded.
-    pub(super) fn find(&self, free: &Free) -> [Found; LANES] {
+    pub(super) fn find(&self, free: &Free, found: &mut [Found]) {
         let [mut usable, mut slots, mut filled, mut unit] = [[0.0f32; LANES]; 4];
         for alike in free.runs(false) {
             let lanes = &self.by_kind[alike.kind.at()];
@@ -75,13 +75,13 @@ impl Singles {
         }
         let cpu_milli = free.cpu_milli.map_or(f64::INFINITY, |cpu_milli| cpu_milli as f64);
         let fed: [f32; LANES] = std::array::from_fn(|lane| self.fed(lane, cpu_milli));
-        let mut found = [Found::default(); LANES];
+        let mut here = [Found::default(); LANES];
         for lane in 0..LANES {
             let steps = least(slots[lane], fed[lane]);
-            found[lane].usable_milli = whole(usable[lane] * least(steps, 1.0));
-            found[lane].fillable_milli = whole(least(filled[lane], steps * unit[lane]));
+            here[lane].usable_milli = whole(usable[lane] * least(steps, 1.0));
+            here[lane].fillable_milli = whole(least(filled[lane], steps * unit[lane]));
         }
-        found
+        found.copy_from_slice(&here[..self.len]);
     }
 
     /// How many steps of a class have CPU, where the node has so much: the quotient, rounded down.
