@@ -139,7 +139,10 @@ fn victim_lines(victims: &Victims) -> String {
     let lost =
         victims.lost_device_ms.map_or("unknown work is".to_owned(), |ms| format!("{} device-seconds are", seconds(ms)));
     let least = if victims.is_least { "" } else { ", perhaps not the least" };
-    let mut text = format!("  victims: {} would fit on {}; {lost} lost{least}\n", victims.choice, victims.node);
+    let (shown, rest) = victims.nodes.split_at(victims.nodes.len().min(NODES_SHOWN));
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    let nodes = shown.join(", ");
+    let mut text = format!("  victims: {} would fit on {nodes}{more}; {lost} lost{least}\n", victims.choice);
     let (shown, rest) = victims.victims.split_at(victims.victims.len().min(NODES_SHOWN));
     for victim in shown {
         let _ = writeln!(text, "      {}", victim_words(victim));

@@ -20,10 +20,10 @@ use crate::score::Values;
 use crate::topology::Pairs;
 use crate::{filter, place::Question};
 
-pub(crate) use part::Part;
+pub(crate) use part::{Part, fits_of_models};
 pub(crate) use placing::placement;
 pub(crate) use refusing::{considered, decide};
-pub(crate) use shape::{apart, digested, fits, is_good, settle};
+pub(crate) use shape::{apart, digested, fewest, fits, is_good, settle};
 
 /// The best way to serve a choice on several nodes.
 #[derive(Clone, Debug)]

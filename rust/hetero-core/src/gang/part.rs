@@ -75,7 +75,7 @@ pub(crate) fn of_each_model(
 }
 
 /// The verdict on the kinds, model by model: as given for the kinds of one, and no for all others.
-fn fits_of_models(inventory: &Inventory, fit: &[Option<Misfit>]) -> Vec<Vec<Option<Misfit>>> {
+pub(crate) fn fits_of_models(inventory: &Inventory, fit: &[Option<Misfit>]) -> Vec<Vec<Option<Misfit>>> {
     let mut models: IndexMap<_, Vec<usize>> = IndexMap::new();
     for (at, kind) in inventory.kinds.iter().enumerate().filter(|(at, _)| fit[*at].is_none()) {
         models.entry(model_of(kind)).or_default().push(at);

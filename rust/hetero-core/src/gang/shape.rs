@@ -30,9 +30,7 @@ pub(crate) fn settle(fleet: &Fleet, request: &Request, index: usize, question: &
             let untaken = Choice { place: untaken.place.clone(), ..part.clone() };
             is_fit(&empty, request, index, &untaken)
         };
-        let fewest =
-            (choice.count..=choice.count_ceiling.unwrap_or(choice.count)).map(|count| of_count(&choice, count));
-        let fewest: Vec<Choice> = fewest.map(Iterator::collect).find(|parts: &Vec<Choice>| !parts.is_empty())?;
+        let fewest = fewest(&choice);
         fewest.iter().find(|part| could_be(part)).or(fewest.last()).cloned()
     })
 }
@@ -108,6 +106,13 @@ fn of_count(choice: &Choice, count: u32) -> impl Iterator<Item = Choice> + use<>
     let (least, most) = choice.nodes.unwrap_or((1, 1));
     let choice = choice.with_count(count);
     (least..=most.min(count.max(1))).filter_map(move |nodes| choice.part(nodes))
+}
+
+/// Parts of the smallest count that splits, fewest nodes first.
+pub(crate) fn fewest(choice: &Choice) -> Vec<Choice> {
+    let counts = choice.count..=choice.count_ceiling.unwrap_or(choice.count);
+    let parts = counts.map(|count| of_count(choice, count).collect::<Vec<_>>());
+    parts.into_iter().find(|parts| !parts.is_empty()).unwrap_or_default()
 }
 
 fn is_fit(fleet: &Fleet, request: &Request, index: usize, part: &Choice) -> bool {
