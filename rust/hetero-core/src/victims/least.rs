@@ -2,7 +2,7 @@
 
 use crate::victims::party::{Cost, Party};
 
-/// Up to so many parties of one node every set that could be the least is tried.
+/// Up to so many parties of one place every set that could be the least is tried.
 pub(super) const MOST_TRIED: usize = 12;
 
 /// The parties that may end, with what each could bring.
@@ -18,6 +18,15 @@ pub(super) struct Table<'a, 'b> {
     floors: Vec<Vec<Cost>>,
     /// Whether more that ends is never worse.
     is_monotone: bool,
+}
+
+/// How many questions a search may ask.
+#[derive(Clone, Copy)]
+pub(super) struct Effort {
+    /// To leave out what is not needed where more that ends may be worse; where they do not suffice, nothing is found.
+    pub(super) sparing: usize,
+    /// To walk through the sets that could cost less than what was found.
+    pub(super) walking: usize,
 }
 
 /// A set of parties by their places in the table, and what it costs.
@@ -71,12 +80,12 @@ impl<'a, 'b> Table<'a, 'b> {
     /// The least set within the limit for which `has_room` holds, of equal ones the first by places; and whether all sets
     /// that could cost less were ruled out.
     ///
-    /// `first` may make room: it is tried, and so are all parties. With `most_asked` questions the sets that could cost
-    /// less are walked through; what was found before stands where they do not suffice, or are none.
+    /// `first` may make room: it is tried, and unless it is proven to be the least, so are all parties. Then the sets that could cost
+    /// less are walked through; what was found before stands where the questions do not suffice for that.
     pub(super) fn least(
         &self,
         first: Vec<usize>,
-        most_asked: usize,
+        effort: Effort,
         limit: Limit,
         has_room: &mut impl FnMut(&[&'a Party]) -> bool,
     ) -> (Option<Least>, bool) {
@@ -85,11 +94,15 @@ impl<'a, 'b> Table<'a, 'b> {
             let parties: Vec<&Party> = chosen.iter().map(|&at| self.parties[at]).collect();
             !chosen.is_empty() && has_room(&parties)
         };
-        let covered = has_room(&first).then(|| self.spare(first, has_room));
+        let mut spare = |from| self.spare(from, effort.sparing, has_room);
+        let covered = spare(first);
         let is_proven = covered.as_ref().is_some_and(|covered| covered.cost == self.bound);
-        let spared = (!is_proven && has_room(&all)).then(|| self.spare(all, has_room));
+        // Where each question is dear, all of many are only tried where nothing else is known.
+        let is_dear = !self.is_monotone && covered.is_some() && self.parties.len() > MOST_TRIED;
+        let spared = if is_proven || is_dear { None } else { spare(all) };
         let spared = covered.into_iter().chain(spared).min_by_key(|spared| spared.cost);
-        if most_asked == 0 || (spared.is_none() && self.is_monotone) {
+        let is_settled = is_proven && self.parties.len() > MOST_TRIED; // of many, which equal one comes first is not asked
+        if effort.walking == 0 || is_settled || (spared.is_none() && self.is_monotone) {
             let is_least = spared.as_ref().map_or(self.is_monotone, |spared| spared.cost == self.bound);
             return (spared.filter(|spared| limit.admits(spared.cost)), is_least);
         }
@@ -97,20 +110,35 @@ impl<'a, 'b> Table<'a, 'b> {
             Some(spared) if limit.admits(spared.cost) => Limit { cost: spared.cost, is_included: true },
             _ => limit,
         };
-        let mut walk = Walk { table: self, limit: within, has_room, left: most_asked, best: None, chosen: Vec::new() };
+        let mut walk =
+            Walk { table: self, limit: within, has_room, left: effort.walking, best: None, chosen: Vec::new() };
         walk.from(0, self.missing, Cost::default(), false);
         let best = walk.best.or(spared.filter(|spared| limit.admits(spared.cost)));
         let is_least = walk.left > 0 || best.as_ref().is_some_and(|best| best.cost == self.bound);
         (best, is_least)
     }
 
-    /// Leaves out what is not needed, the dearest first.
-    fn spare(&self, all: Vec<usize>, has_room: &mut impl FnMut(&[usize]) -> bool) -> Least {
-        let mut rest = all;
+    /// Leaves out what is not needed, the dearest first; `None` where these make no room, or it takes too many questions.
+    fn spare(&self, from: Vec<usize>, most_asked: usize, has_room: &mut impl FnMut(&[usize]) -> bool) -> Option<Least> {
+        if !has_room(&from) {
+            return None;
+        }
+        let mut left = if self.is_monotone { usize::MAX } else { most_asked };
+        let mut asked = |mut chosen: Vec<usize>| {
+            chosen.sort_unstable();
+            left = left.checked_sub(1)?;
+            Some(has_room(&chosen))
+        };
+        let mut rest = from;
         rest.sort_by_key(|&at| (self.parties[at].cost, at));
-        let mut chosen = if self.is_monotone { needed(rest, has_room) } else { left(rest, has_room) };
+        let mut chosen = needed(rest.clone(), &mut asked)?;
+        if !self.is_monotone {
+            // What made room before some were left out need not do so after.
+            let is_enough = asked(chosen.clone())?;
+            chosen = one_by_one(if is_enough { chosen } else { rest }, &mut asked)?;
+        }
         chosen.sort_unstable();
-        Least { cost: self.cost(&chosen), chosen }
+        Some(Least { cost: self.cost(&chosen), chosen })
     }
 
     fn cost(&self, chosen: &[usize]) -> Cost {
@@ -120,38 +148,33 @@ impl<'a, 'b> Table<'a, 'b> {
 
 /// What stays of a set that makes room when the last is left out again and again: each that stays is the last of the
 /// fewest first ones that make room with those after it.
-fn needed(mut rest: Vec<usize>, has_room: &mut impl FnMut(&[usize]) -> bool) -> Vec<usize> {
+fn needed(mut rest: Vec<usize>, has_room: &mut impl FnMut(Vec<usize>) -> Option<bool>) -> Option<Vec<usize>> {
     let mut kept = Vec::new();
     loop {
         let (mut short, mut enough) = (0, rest.len());
         while short < enough {
             let middle = short + (enough - short) / 2;
-            let tried: Vec<usize> = rest[..middle].iter().chain(&kept).copied().collect();
-            if has_room(&sorted(tried)) { enough = middle } else { short = middle + 1 }
+            let is_enough = has_room(rest[..middle].iter().chain(&kept).copied().collect())?;
+            if is_enough { enough = middle } else { short = middle + 1 }
         }
         rest.truncate(enough);
-        let Some(last) = rest.pop() else { return kept };
+        let Some(last) = rest.pop() else { return Some(kept) };
         kept.push(last);
     }
 }
 
 /// The same where more that ends may be worse: until none can be left out alone.
-fn left(mut rest: Vec<usize>, has_room: &mut impl FnMut(&[usize]) -> bool) -> Vec<usize> {
+fn one_by_one(mut rest: Vec<usize>, has_room: &mut impl FnMut(Vec<usize>) -> Option<bool>) -> Option<Vec<usize>> {
     let mut at = rest.len();
     while at > 0 {
         at -= 1;
         let mut without = rest.clone();
         without.remove(at);
-        if has_room(&sorted(without.clone())) {
-            (rest, at) = (without, rest.len() - 1);
+        if has_room(without.clone())? {
+            (at, rest) = (without.len(), without);
         }
     }
-    rest
-}
-
-fn sorted(mut places: Vec<usize>) -> Vec<usize> {
-    places.sort_unstable();
-    places
+    Some(rest)
 }
 
 /// A walk through all sets, those with the first party first: of equal cost, the first by places is met first.

@@ -6,7 +6,7 @@ use crate::reason::refusal;
 use crate::request::Choice;
 use crate::units::NodeIdx;
 use crate::victims::bound::{Held, Opening};
-use crate::victims::least::{Least, Limit, MOST_TRIED, Table};
+use crate::victims::least::{Effort, Least, Limit, MOST_TRIED, Table};
 use crate::victims::party::{Cost, Party};
 use crate::victims::{Ask, Best, Rank, freed};
 
@@ -86,9 +86,9 @@ impl<'a> Site<'a> {
         // Under a budget more that ends may be worse: a draw that was read, or unknown and so passed over, is then estimated.
         let is_monotone = !trial.node(self.node).is_under_budget();
         let table = Table::new(&self.parties, (&self.opening.opens, self.missing), self.opening.bound, is_monotone);
-        let most_asked = if self.parties.len() <= MOST_TRIED { usize::MAX } else { 0 };
-        table
-            .least(self.opening.cover(&costs), most_asked, limit, &mut |ending| takes(trial, self.node, ending, sought))
+        let walking = if self.parties.len() <= MOST_TRIED { usize::MAX } else { 0 };
+        let effort = Effort { sparing: usize::MAX, walking };
+        table.least(self.opening.cover(&costs), effort, limit, &mut |ending| takes(trial, self.node, ending, sought))
     }
 }
 

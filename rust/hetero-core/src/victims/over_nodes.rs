@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use crate::filter;
+use crate::filter::{self, Misfit};
 use crate::fleet::Fleet;
 use crate::gang;
 use crate::request::Choice;
 use crate::units::NodeIdx;
-use crate::victims::least::{Limit, Table};
+use crate::victims::least::{Effort, Table};
 use crate::victims::on_node::Sought;
 use crate::victims::party::{Cost, Party};
 use crate::victims::region::Region;
 use crate::victims::{Ask, Best, Rank, freed};
 
-/// Questions about sets of parties of one cluster: which nodes open, looked up one by one.
-const MOST_ASKED: usize = 20_000;
-/// The same where the whole gang is looked for each time.
-const MOST_SEARCHED: usize = 600;
+/// Nodes that are looked at in all for sets of parties of one cluster: which of them open.
+const MOST_LOOKED_AT: usize = 200_000;
+/// The same where the whole gang is looked for each time: to leave out what is not needed, and to find what is less.
+const MOST_SEARCHED: Effort = Effort { sparing: 40_000, walking: 6_000 };
 
 /// Looks at every model in every cluster; at every cluster as a whole where nodes are under a budget of power, which they
 /// may share.
@@ -28,7 +28,8 @@ pub(super) fn search<'a>(ask: Ask<'a>, part: &Choice, trial: &mut Fleet, best: &
     for cluster in clusters(ask.fleet, part) {
         let is_under_budget = cluster.iter().any(|&node| ask.fleet.node(node).is_under_budget());
         if is_under_budget && !part.may_cap_power {
-            under_budget(ask, part, &cluster, Rank { index: ask.index, peers: part.peers, number }, best);
+            let rank = Rank { index: ask.index, peers: part.peers, number };
+            under_budget(ask, (part, &models), &cluster, rank, trial, best);
             number += 1;
             continue;
         }
@@ -68,8 +69,9 @@ fn by_nodes<'a>(
         return;
     }
     let mut known = BTreeMap::new();
-    let first = region.greedy(&mut |ending| region.opened(ending, sought, trial, &mut known));
-    let (least, is_least) = table.least(first, MOST_ASKED, limit, &mut |ending| {
+    let first = region.greedy(region.missing, &mut |ending| region.opened(ending, sought, trial, &mut known));
+    let effort = Effort { sparing: usize::MAX, walking: MOST_LOOKED_AT / region.nodes() };
+    let (least, is_least) = table.least(first, effort, limit, &mut |ending| {
         region.opened(ending, sought, trial, &mut known).len() >= region.missing
     });
     let placed = least.map(|least| {
@@ -81,24 +83,51 @@ fn by_nodes<'a>(
     best.take(rank, table.bound(), &region.parties, placed.flatten(), is_least && is_placed);
 }
 
-/// Searches for the whole gang each time.
-fn under_budget<'a>(ask: Ask<'a>, part: &Choice, cluster: &[NodeIdx], rank: Rank, best: &mut Best<'a>) {
+/// Searches for the whole gang each time. What opens enough nodes, were there power for all together, is tried first; then
+/// what opens more.
+fn under_budget<'a>(
+    ask: Ask<'a>,
+    (part, models): (&Choice, &[Vec<Option<Misfit>>]),
+    cluster: &[NodeIdx],
+    rank: Rank,
+    trial: &mut Fleet,
+    best: &mut Best<'a>,
+) {
     let parties = ask.fleet.inventory().parties().below_on(ask.priority, in_cluster(ask.fleet, cluster));
     let opens = vec![0; parties.len()];
     let table = Table::new(&parties, (&opens, 0), Cost::default(), false);
-    let limit: Limit = best.limit(rank);
+    let limit = best.limit(rank);
     if !limit.admits(table.bound()) {
         return;
     }
-    let trial = &mut ask.fleet.trial_with_states();
+    let whole = &mut ask.fleet.trial_with_states();
+    let first = models.iter().find_map(|fit| {
+        let sought = Sought { choice: part, fit };
+        let region = Region::of(ask, sought, cluster, trial)?;
+        let mut known = BTreeMap::new();
+        region.needs().find_map(|need| {
+            let chosen = region.greedy(need, &mut |ending| region.opened(ending, sought, trial, &mut known));
+            let ending: Vec<&Party> = chosen.iter().map(|&at| region.parties[at]).collect();
+            nodes(ask, part, whole, &ending)?;
+            Some(places(&parties, &ending))
+        })
+    });
+    let each = |most: usize| most / cluster.len();
+    let effort = Effort { sparing: each(MOST_SEARCHED.sparing), walking: each(MOST_SEARCHED.walking) };
     let (least, is_least) =
-        table.least(Vec::new(), MOST_SEARCHED, limit, &mut |ending| nodes(ask, part, trial, ending).is_some());
+        table.least(first.unwrap_or_default(), effort, limit, &mut |ending| nodes(ask, part, whole, ending).is_some());
     let placed = least.and_then(|least| {
         let ending: Vec<&Party> = least.chosen.iter().map(|&at| parties[at]).collect();
-        let nodes = nodes(ask, part, trial, &ending)?;
+        let nodes = nodes(ask, part, whole, &ending)?;
         Some((least, nodes))
     });
     best.take(rank, table.bound(), &parties, placed, is_least);
+}
+
+/// Where some of the parties stand among all.
+fn places(parties: &[&Party], some: &[&Party]) -> Vec<usize> {
+    let is_one = |at: &usize| some.iter().any(|party| party.place == parties[*at].place);
+    (0..parties.len()).filter(is_one).collect()
 }
 
 /// All nodes of a cluster, meant or not: what ends on one may leave power to another.

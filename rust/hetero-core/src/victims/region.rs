@@ -83,6 +83,18 @@ impl<'a> Region<'a> {
         Some(Self { parties, opens, missing, closed, nodes_of })
     }
 
+    /// How many nodes could open, one at least.
+    pub(super) fn nodes(&self) -> usize {
+        self.closed.len()
+    }
+
+    /// How many domains may be opened: as many as are missing, then twice as many, and so on up to all.
+    pub(super) fn needs(&self) -> impl Iterator<Item = usize> + use<> {
+        let domains: BTreeSet<usize> = self.closed.iter().map(|closed| closed.domain).collect();
+        let (missing, all) = (self.missing, domains.len());
+        std::iter::successors(Some(missing), move |&need| (need < all).then(|| (need * 2).min(all)))
+    }
+
     /// No set that makes room costs less: the cheapest domains, where parties count in equal parts for each domain that they
     /// could help to open.
     pub(super) fn bound(&self) -> Cost {
@@ -129,22 +141,22 @@ impl<'a> Region<'a> {
         opened
     }
 
-    /// Parties that make room, by their places: node after node is opened, the one that costs least for each domain that
-    /// opens with it; what ends already costs nothing more.
-    pub(super) fn greedy(&self, opened: &mut impl FnMut(&[&'a Party]) -> BTreeSet<usize>) -> Vec<usize> {
+    /// Parties that open so many domains, by their places: node after node is opened, the one that costs least for each
+    /// domain that opens with it; what ends already costs nothing more.
+    pub(super) fn greedy(&self, need: usize, opened: &mut impl FnMut(&[&'a Party]) -> BTreeSet<usize>) -> Vec<usize> {
         let (mut ending, mut open): (Vec<&Party>, BTreeSet<usize>) = (Vec::new(), BTreeSet::new());
-        while open.len() < self.missing {
+        while open.len() < need {
             let mut cheapest: Option<(Cost, Vec<&Party>, BTreeSet<usize>)> = None;
             for closed in self.closed.iter().filter(|closed| !open.contains(&closed.domain)) {
                 let is_new = |party: &&&Party| ending.iter().all(|other| other.place != party.place);
                 let more: Vec<&Party> = closed.first.iter().filter(is_new).copied().collect();
                 let cost = more.iter().map(|party| party.cost).fold(Cost::default(), Cost::plus);
-                if cheapest.as_ref().is_some_and(|(least, ..)| cost.part_of(self.missing - open.len()) >= *least) {
+                if cheapest.as_ref().is_some_and(|(least, ..)| cost.part_of(need - open.len()) >= *least) {
                     continue; // even if it opened all
                 }
                 let with: Vec<&Party> = ending.iter().chain(&more).copied().collect();
                 let opens = opened(&with);
-                let gain = opens.len().min(self.missing).saturating_sub(open.len());
+                let gain = opens.len().min(need).saturating_sub(open.len());
                 let each = cost.part_of(gain);
                 if gain > 0 && cheapest.as_ref().is_none_or(|(least, ..)| each < *least) {
                     cheapest = Some((each, with, opens));
