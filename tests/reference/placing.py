@@ -76,7 +76,7 @@ def _settled(fleet: Fleet, written: JSON, question: Question) -> Iterator[JSON]:
     if written.get("units_milli") is not None:
         yield _best_count(fleet, written, question)
     counts = range(written["count"], (written.get("count_ceiling") or written["count"]) + 1)
-    parts = {count: list(_parts(written, count)) for count in counts}
+    parts = {count: list(parts_of(written, count)) for count in counts}
     for asked in (part for count in reversed(counts) for part in parts[count]):
         if _is_placed(fleet, asked, question):
             yield asked
@@ -129,7 +129,7 @@ def _refused(fleet: Fleet, index: int, asked: JSON, question: Question) -> set[R
     return refusals(fleet, index, choice, _too_low(fleet, asked, question) if is_low else {})
 
 
-def _parts(written: JSON, count: int) -> Iterator[JSON]:
+def parts_of(written: JSON, count: int) -> Iterator[JSON]:
     """What each of so many nodes gives, where the devices and their tensor parallel groups split evenly."""
     least, most = written.get("nodes") or (1, 1)
     for nodes in range(least, min(most, max(count, 1)) + 1):
