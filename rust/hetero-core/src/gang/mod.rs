@@ -2,7 +2,8 @@
 //!
 //! A choice asks for devices in all and for a number of nodes, or a range of them. Every node gives as many devices, of one
 //! model, in one cluster; what a node must have (CPU, memory, links, tensor parallel groups in one island) its part must
-//! have. Of a range of counts the most devices are taken, then the fewest nodes.
+//! have. Of a range of counts the most devices are taken, then the fewest nodes. A step that takes no device is split by
+//! its cores.
 //!
 //! Which nodes: those with the most pairs of nodes in one zone, of these with the most in one rack, of these with the
 //! highest score, then those near a network card where that is preferred, then with less left idle, then by name. A step

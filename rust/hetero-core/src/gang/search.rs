@@ -88,7 +88,7 @@ fn members(fleet: &Fleet, choice: &Choice, model: &OfModel) -> Vec<Member> {
 
 /// Of the nodes of a rack under a power budget the best ones, as many as it can feed together.
 fn fed(fleet: &Fleet, choice: &Choice, model: &OfModel, mut members: Vec<Member>) -> Vec<Member> {
-    if choice.may_cap_power || fleet.inventory().racks.is_empty() {
+    if choice.may_cap_power || choice.is_cpu_only() || fleet.inventory().racks.is_empty() {
         return members;
     }
     let mut drawn: BTreeMap<usize, u64> = BTreeMap::new();
@@ -230,11 +230,13 @@ fn gang(fleet: &Fleet, choice: &Choice, model: &OfModel, set: &Set, question: &Q
             pairs_by_distance.add(distance, u64::from(choice.count) * u64::from(choice.count));
         }
     }
-    let kind = kind_of(fleet, parts[0].best.candidate());
-    let nearness = sum(&pairs_by_distance, kind, question.weights.numa_penalty_milli);
+    let nearness = || {
+        let kind = kind_of(fleet, parts[0].best.candidate());
+        sum(&pairs_by_distance, kind, question.weights.numa_penalty_milli) / pairs(choice.total()) as f64
+    };
     let values = Values {
         performance: mean(|values| values.performance),
-        topology: Some(nearness / pairs(choice.total()) as f64),
+        topology: (!choice.is_cpu_only()).then(nearness),
         fragmentation: mean(|values| values.fragmentation),
         power: mean(|values| values.power),
         draw: parts[0].best.values.draw.map(|_| mean(|values| values.draw.unwrap_or(0.0))),

@@ -105,7 +105,7 @@ fn shapes<'a>(fleet: &Fleet, choice: &'a Choice) -> Box<dyn Iterator<Item = Choi
 fn of_count(choice: &Choice, count: u32) -> impl Iterator<Item = Choice> + use<> {
     let (least, most) = choice.nodes.unwrap_or((1, 1));
     let choice = choice.with_count(count);
-    (least..=most.min(count.max(1))).filter_map(move |nodes| choice.part(nodes))
+    (least..=most.min(choice.amount().max(1))).filter_map(move |nodes| choice.part(nodes))
 }
 
 /// Parts of the smallest count that splits, fewest nodes first.

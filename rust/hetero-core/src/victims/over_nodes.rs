@@ -23,7 +23,7 @@ const MOST_SEARCHED: Effort = Effort { sparing: 40_000, walking: 6_000 };
 pub(super) fn search<'a>(ask: Ask<'a>, part: &Choice, trial: &mut Fleet, best: &mut Best<'a>) {
     let inventory = ask.fleet.inventory();
     let fit = filter::kinds_of(ask.fleet, ask.request, ask.index, part);
-    let models = gang::fits_of_models(inventory, &fit);
+    let models = gang::fits_of_models(inventory, part, &fit);
     let mut number = 0;
     for cluster in clusters(ask.fleet, part) {
         let is_under_budget = cluster.iter().any(|&node| ask.fleet.node(node).is_under_budget());
