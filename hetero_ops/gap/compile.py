@@ -89,10 +89,10 @@ def compile_request(requirement: Requirement, catalog: Catalog, foreign_models: 
 def _of_footprint(requirement: Requirement, choice: Choice) -> dict[str, Any]:
     """What a choice must have so that the job fits; nothing where the footprint says nothing.
 
-    Of CPU cores it is the memory of their host, or of all their hosts together. Tensor and pipeline parallel ranks share the weights, data parallel
-    ones repeat them; without such a split the job lies over all devices, however many a range grants. A stated memory
-    floor stands, unless the choice is quantized: then the footprint says what is still needed. A share by its memory is
-    as large as it says.
+    Of CPU cores it is the memory of their host, or of all their hosts together. Tensor and pipeline parallel ranks
+    share the weights, data parallel ones repeat them; without such a split the job lies over all devices, however many
+    a range grants. A stated memory floor stands, unless the choice is quantized: then the footprint says what is still
+    needed. A share by its memory is as large as it says.
     """
     is_stated = choice.memory_floor_mib is not None and choice.quantize is None
     if requirement.footprint is None or is_stated or choice.share_memory_mib is not None:

@@ -147,8 +147,10 @@ def _who(dice: Dice, names: tuple[str, ...]) -> JSON:
 
 
 def _of_cores(dice: Dice) -> Choice:
+    nodes = dice.seldom(3, (2, 2), (1, 2), (1, 3), (3, 3))
     fields = {
-        "count": dice.of(1, 2, 3, 4),
+        "nodes": nodes,
+        "count": dice.of(1, 2) * nodes[1] if nodes else dice.of(1, 2, 3, 4),
         "memory_floor_mib": dice.of(None, GIB, 2 * GIB, 3 * GIB, 5 * GIB),
         "min_score": dice.seldom(6, 80, 95),
         "rdma": dice.seldom(6, "rdma"),

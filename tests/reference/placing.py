@@ -14,6 +14,7 @@ from tests.reference.model import JSON, WHOLE, Answer, Fleet, Reason, TeamUse, b
 from tests.reference.scoring import NUMA_PENALTY_MILLI, WEIGHTS, Question, emptied, ranked, with_verdicts
 
 Name = tuple[str, str]
+_CORE = 1000
 
 
 def place(  # noqa: PLR0913 - a question has many parts, most with defaults
@@ -130,12 +131,26 @@ def _refused(fleet: Fleet, index: int, asked: JSON, question: Question) -> set[R
 
 
 def parts_of(written: JSON, count: int) -> Iterator[JSON]:
-    """What each of so many nodes gives, where the devices and their tensor parallel groups split evenly."""
+    """What each of so many nodes gives, where devices and their tensor parallel groups, or cores, split evenly."""
     least, most = written.get("nodes") or (1, 1)
+    if written["count"] == 0:
+        yield from (_part_of_cores(written, nodes) for nodes in range(least, most + 1) if _splits_cores(written, nodes))
+        return
     for nodes in range(least, min(most, max(count, 1)) + 1):
         if nodes == 1 or count % (nodes * (written.get("tensor_ranks") or 1)) == 0:
             part = {"count": count // nodes, "count_ceiling": None, "peers": nodes - 1}
             yield written | part
+
+
+def _splits_cores(written: JSON, nodes: int) -> bool:
+    cores, rest = divmod(written["cpu_milli"], _CORE)
+    return nodes == 1 or (rest == 0 and cores >= nodes and cores % nodes == 0)
+
+
+def _part_of_cores(written: JSON, nodes: int) -> JSON:
+    """Memory of the whole job lies evenly over the nodes; what is asked of a host is asked of each."""
+    memory = max(written["host_memory_mib"], -(-written.get("job_memory_mib", 0) // nodes))
+    return written | {"cpu_milli": written["cpu_milli"] // nodes, "host_memory_mib": memory, "peers": nodes - 1}
 
 
 def _is_placed(fleet: Fleet, asked: JSON, question: Question) -> bool:
@@ -213,6 +228,8 @@ def take(fleet: Fleet, answer: Answer, choice: JSON, team: str | None = None) ->
     """Takes what an answer grants."""
     assert answer.node is not None
     cluster, name = answer.node
+    if choice["count"] == 0:
+        choice = _part_of_cores(choice, max(len(answer.parts), 1))
     members = [choice, *choice.get("groups", [])]
     for place, (of_node, ids) in enumerate(answer.parts or ((name, answer.devices),)):
         choice = members[place] if len(members) > 1 else choice

@@ -99,7 +99,8 @@ fn cores_on(placement: &Placement, node: &str) -> String {
     if nodes < 2 {
         return core_words(each, node);
     }
-    let parts: String = placement.nodes.iter().map(|node| format!("\n    {}", core_words(each, node))).collect();
+    let of_node = |node: &String| format!("\n    {}", core_words(each, node));
+    let parts: String = placement.nodes.iter().map(of_node).collect();
     format!("{} cores on {nodes} nodes{parts}", each * nodes as u64 / 1000)
 }
 

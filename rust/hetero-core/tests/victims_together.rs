@@ -138,7 +138,7 @@ fn busy_nodes(nodes: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = V
     })
 }
 
-/// A step over two or three nodes, perhaps kept apart, or one with groups.
+/// A step over two or three nodes, perhaps kept apart, or of cores alone, or one with groups.
 fn any_together() -> impl Strategy<Value = Value> {
     let sku = prop::sample::select(vec![vec![], vec!["Big"]]);
     let spread = prop::sample::select(vec![Value::Null, Value::Null, Value::Null, json!("rack")]);
@@ -162,12 +162,19 @@ fn any_together() -> impl Strategy<Value = Value> {
         (asked["groups"], asked["nearness"]) = (json!([further]), nearness);
         asked
     });
-    prop_oneof![2 => over, 1 => grouped]
+    let cores = (2u32..=3, 1u64..=3).prop_map(|(nodes, each)| {
+        let mut asked = gang(0, nodes);
+        (asked["class"], asked["names"]) = (json!("cpu"), json!([]));
+        (asked["cpu_milli"], asked["label"]) = (json!(u64::from(nodes) * each * 1000), json!("cpu"));
+        asked
+    });
+    let of_devices = prop_oneof![2 => over, 1 => grouped]
         .prop_flat_map(|asked| (Just(asked), prop::sample::select(vec![0u64, 0, 1500])))
         .prop_map(|(mut asked, cpu)| {
             asked["cpu_milli"] = json!(cpu);
             asked
-        })
+        });
+    prop_oneof![5 => of_devices, 1 => cores]
 }
 
 /// The fleet's nodes without some entries.
