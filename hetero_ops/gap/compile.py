@@ -112,7 +112,6 @@ def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[st
     Raises:
         InvalidRequirement: as for a whole request.
     """
-    _refuse_what_is_not_placed_yet(choice)
     if choice.accelerator_class == "cpu":
         return _cpu_choice(choice)
     return _one_choice(choice, catalog, foreign_models) | _groups(choice, catalog, foreign_models)
@@ -216,16 +215,6 @@ def compile_tasks(
     }
 
 
-def _refuse_what_is_not_placed_yet(choice: Choice) -> None:
-    """Ignoring such a clause would place the step wrongly."""
-    clauses = {
-        "compute units over several nodes": choice.units_milli is not None and choice.nodes not in _ONE_NODE,
-    }
-    found = next((what for what, is_asked in clauses.items() if is_asked), None)
-    if found is not None:
-        raise InvalidRequirement(f"{choice.label}: this version does not place {found}; leave that out")
-
-
 def _refuse_spread_from_nobody(choice: Choice, team: str | None) -> None:
     is_spread = choice.spread not in (None, "none")
     if is_spread and team is None and choice.nodes in _ONE_NODE:
@@ -250,7 +239,8 @@ def _over_nodes(choice: Choice) -> dict[str, Any]:
     """How many nodes, and what must not be torn apart between them or between islands."""
     tensor_ranks = choice.parallel.tp if choice.parallel is not None else 1
     nodes = choice.nodes if choice.nodes not in _ONE_NODE else None
-    if nodes is not None and not any(_splits(choice, nodes, count) for count in _counts(choice)):
+    is_counted = choice.units_milli is None  # else the count follows, and splits
+    if nodes is not None and is_counted and not any(_splits(choice, nodes, count) for count in _counts(choice)):
         groups = f" in groups of {tensor_ranks}" if tensor_ranks > 1 else ""
         unit = "cores" if choice.accelerator_class == "cpu" else "devices"
         what = f"{choice.count} {unit}{groups} do not split evenly over nodes={format_range(nodes)}"

@@ -41,6 +41,8 @@ class Gang(NamedTuple):
 
     parts: tuple[tuple[Node, tuple[Device, ...]], ...]
     score: Fraction
+    # What it is compared by with others on as many nodes, but for where they are.
+    merit: tuple[object, ...]
 
 
 def best_gang(fleet: Fleet, asked: JSON, question: Question) -> Gang | None:
@@ -54,8 +56,8 @@ def best_gang(fleet: Fleet, asked: JSON, question: Question) -> Gang | None:
     ]
     if not found:
         return None
-    _, chosen = min(found, key=lambda ranked: ranked[0])
-    return Gang(tuple((part.node, part.devices) for part in chosen), _score(chosen, question))
+    rank, chosen = min(found, key=lambda ranked: ranked[0])
+    return Gang(tuple((part.node, part.devices) for part in chosen), _score(chosen, question), rank[:4])
 
 
 def too_few(fleet: Fleet, asked: JSON, question: Question) -> Misfit:

@@ -92,7 +92,8 @@ def _partition(dice: Dice) -> JSON:
 
 
 def _units(dice: Dice) -> JSON:
-    return {"units_milli": dice.of(200, 700, 1000, 1500, 3000)}
+    nodes = dice.seldom(2, (2, 2), (1, 2), (1, 3), (3, 3))
+    return known({"units_milli": dice.of(200, 700, 1000, 1500, 3000), "nodes": nodes})
 
 
 def _ranks(dice: Dice) -> JSON:

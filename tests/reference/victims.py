@@ -14,7 +14,7 @@ from tests.reference.fragmentation import Mix
 from tests.reference.gang import best_gang
 from tests.reference.groups import best_joint
 from tests.reference.model import JSON, WHOLE, Fleet
-from tests.reference.placing import parts_of, place, with_taken
+from tests.reference.placing import counts_of_work, parts_of, place, with_taken
 from tests.reference.reader import read_fleet, read_readings
 from tests.reference.scoring import NUMA_PENALTY_MILLI, WEIGHTS, Question
 
@@ -146,12 +146,14 @@ def _fits(fleet: Fleet, busy: _Busy) -> bool:
         if written.get("groups"):
             if best_joint(fleet, asked, question) is not None:
                 return True
-        elif any(part["peers"] and best_gang(fleet, part, question) for part in _fewest(asked)):
+        elif any(part["peers"] and best_gang(fleet, part, question) for part in _fewest(fleet, asked)):
             return True
     return False
 
 
-def _fewest(choice: JSON) -> list[JSON]:
+def _fewest(fleet: Fleet, choice: JSON) -> list[JSON]:
+    if choice.get("units_milli") is not None:
+        return [part for counts in counts_of_work(fleet, choice) for part in counts]
     counts = range(choice["count"], (choice.get("count_ceiling") or choice["count"]) + 1)
     return next((parts for count in counts if (parts := list(parts_of(choice, count)))), [])
 

@@ -244,7 +244,8 @@ pub struct Choice {
     /// Devices of a tensor parallel group: each group lies in one island.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tensor_ranks: Option<u32>,
-    /// Work per hour in thousandths of that of the reference device: the count follows from it, kind by kind.
+    /// Work per hour in thousandths of that of the reference device: the count follows from it, kind by kind; over several
+    /// nodes each gives as many, as few as do it together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub units_milli: Option<u64>,
     /// Further nodes that give as many devices: above 0, this is one node's part of a step over several.

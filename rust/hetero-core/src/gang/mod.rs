@@ -24,7 +24,7 @@ use crate::{filter, place::Question};
 pub(crate) use part::{Part, fits_of_models};
 pub(crate) use placing::placement;
 pub(crate) use refusing::{considered, decide};
-pub(crate) use shape::{apart, digested, fewest, fits, is_good, settle};
+pub(crate) use shape::{apart, digested, fits, is_good, least, settle};
 
 /// The best way to serve a choice on several nodes.
 #[derive(Clone, Debug)]
@@ -37,6 +37,8 @@ pub(crate) struct Gang {
     pub(crate) total: f64,
     /// Pairs of devices by distance.
     pub(crate) pairs: Pairs,
+    /// What it is compared by with others on as many nodes.
+    pub(crate) merit: search::Merit,
 }
 
 impl Gang {

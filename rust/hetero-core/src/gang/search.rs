@@ -29,7 +29,7 @@ struct Member {
 
 /// What a set of nodes is compared by: pairs in one zone, pairs in one rack, points, and, negative, devices without a network
 /// card where that is preferred and what is left idle. A gang shares no device, so nobody of its kind is met.
-type Merit = [i64; 5];
+pub(crate) type Merit = [i64; 5];
 
 /// Some nodes, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -243,5 +243,5 @@ fn gang(fleet: &Fleet, choice: &Choice, model: &OfModel, set: &Set, question: &Q
         penalty: mean(|values| values.penalty),
         lost: parts.iter().fold(Worth::default(), |sum, part| sum.plus(&part.best.values.lost)),
     };
-    Gang { total: values.total(&question.weights), parts, values, pairs: pairs_by_distance }
+    Gang { total: values.total(&question.weights), parts, values, pairs: pairs_by_distance, merit: set.merit }
 }

@@ -17,10 +17,10 @@ mod region;
 use crate::decision::{Victim, Victims};
 use crate::digest::Hasher;
 use crate::fleet::Fleet;
+use crate::gang;
 use crate::place::Question;
 use crate::request::Request;
 use crate::units::NodeIdx;
-use crate::{gang, work};
 
 use least::{Least, Limit};
 pub use party::Parties;
@@ -105,8 +105,7 @@ pub(crate) fn victims(fleet: &Fleet, request: &Request, question: &Question) -> 
             continue;
         }
         let choice = gang::apart(fleet, request, choice);
-        let parts = if choice.units_milli.is_some() { work::counts(fleet, &choice) } else { gang::fewest(&choice) };
-        for part in &parts {
+        for part in &gang::least(fleet, &choice) {
             if part.peers == 0 {
                 on_node::search(ask, part, &mut trial, &mut best);
             } else {
