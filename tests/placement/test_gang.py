@@ -378,8 +378,11 @@ def test_the_numa_penalty_is_a_weight() -> None:
 def test_plans_of_many_steps_know_several_nodes_spread_and_units(solver: str) -> None:
     spread: JSON = {"models": "H100", "count": 2, "spread": "rack", "team": "vision"}
     asked: list[AnyRequirement] = ["H100:16 nodes=2", "gpu units=2.5", "H100:2", spread, spread]
-    plan = fleet(*RACKS, node("e", "r3")).place_all(asked, solver=solver, steps=20)
-    two, units, _, first, second = plan.placements
+    asked += ["cpu:12 nodes=2", "gpu units=2.5 nodes=2"]
+    bare = [host | {"name": f"{host['name']}-host"} for host in hosts("88")]
+    plan = fleet(*RACKS, node("e", "r3"), *bare).place_all(asked, solver=solver, steps=20)
+    two, units, _, first, second, cores, apart = plan.placements
     assert (len(two.nodes), len(two.devices), len(units.devices)) == (2, 16, 3)
+    assert (cores.nodes, cores.cpu_milli, len(apart.nodes), len(apart.devices)) == (["a-host", "b-host"], 6000, 2, 4)
     racks = {"a": 1, "b": 2, "c": 1, "d": 2, "e": 3}
     assert racks[first.nodes[0]] != racks[second.nodes[0]]

@@ -113,9 +113,11 @@ impl<'a, 'b> Table<'a, 'b> {
         let mut walk =
             Walk { table: self, limit: within, has_room, left: effort.walking, best: None, chosen: Vec::new() };
         walk.from(0, self.missing, Cost::default(), false);
-        let best = walk.best.or(spared.filter(|spared| limit.admits(spared.cost)));
-        let is_least = walk.left > 0 || best.as_ref().is_some_and(|best| best.cost == self.bound);
-        (best, is_least)
+        let Walk { left, best, .. } = walk;
+        let met = if left > 0 { best } else { best.and_then(|best| self.spare(best.chosen, effort.sparing, has_room)) };
+        let met = met.or(spared.filter(|spared| limit.admits(spared.cost)));
+        let is_least = left > 0 || met.as_ref().is_some_and(|met| met.cost == self.bound);
+        (met, is_least)
     }
 
     /// Leaves out what is not needed, the dearest first; `None` where these make no room, or it takes too many questions.
