@@ -43,7 +43,7 @@ _CLAUSES: dict[str, tuple[object, ...]] = {
 _NAMES = ("H100", "A100", "MI300X", "L4", "T4", "Gaudi3", "H100-PCIE-80GB", "TPU-v5e")
 _CUT = ModelName(name="A100", partition="3g.20gb")
 _PARTITIONS: list[JSON] = [
-    {"names": (_CUT,), "count": 2},
+    *[{"names": (_CUT,), "count": 2}] * 3,
     {"names": (_CUT,)},
     {"names": (ModelName(name="A100", partition="1g.5gb"), ModelName(name="H100", partition="1g.10gb")), "count": 2},
     {"names": (ModelName(name="MI300X", partition="cpx_nps4"), ModelName(name="L4"))},
