@@ -124,6 +124,10 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
                     let placement = gang::placement(&found, fleet, request, question, index, choice, reasons);
                     return Ok(Decision::Placement(Box::new(placement)));
                 }
+                Err(_) if choice.units_milli.is_some() => {
+                    let (_, refusals) = considered(fleet, request, index, choice, question);
+                    reasons.extend(gather(fleet, index, choice, &refusals));
+                }
                 Err(refusals) => reasons.extend(gather(fleet, index, choice, &refusals)),
             }
             continue;
