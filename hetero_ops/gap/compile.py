@@ -38,12 +38,14 @@ _BLANK: dict[str, Any] = {
     "cpu_milli": 0,
     "host_memory_mib": 0,
 }
+_ONE_NODE = (None, (1, 1))
 _CALLED = {word.field: word.called for word in WORDS} | {field: called for field, _, called in BARE.values()}
 # Clauses that mean something for CPU cores; memory is that of the host there. The last ones are for the host to keep.
 _CPU_CLAUSES = {"accelerator_class", "count", "memory_floor_mib", "clusters", "regions", "compliance", "data", "labels"}
 _CPU_CLAUSES |= {
     "rdma",
     "runtimes",
+    "nodes",
     "min_score",
     "spread",
     "kind",
@@ -87,16 +89,17 @@ def compile_request(requirement: Requirement, catalog: Catalog, foreign_models: 
 def _of_footprint(requirement: Requirement, choice: Choice) -> dict[str, Any]:
     """What a choice must have so that the job fits; nothing where the footprint says nothing.
 
-    Of CPU cores it is the memory of their host. Tensor and pipeline parallel ranks share the weights, data parallel
-    ones repeat them; without such a split the job lies over all devices, however many a range grants. A stated memory
-    floor stands, unless the choice is quantized: then the footprint says what is still needed. A share by its memory is
-    as large as it says.
+    Of CPU cores it is the memory of their host, or of all their hosts together. Tensor and pipeline parallel ranks
+    share the weights, data parallel ones repeat them; without such a split the job lies over all devices, however many
+    a range grants. A stated memory floor stands, unless the choice is quantized: then the footprint says what is still
+    needed. A share by its memory is as large as it says.
     """
     is_stated = choice.memory_floor_mib is not None and choice.quantize is None
     if requirement.footprint is None or is_stated or choice.share_memory_mib is not None:
         return {}
     if choice.accelerator_class == "cpu":
-        return {"host_memory_mib": requirement.footprint.total_mib()}
+        field = "host_memory_mib" if choice.nodes in _ONE_NODE else "job_memory_mib"
+        return {field: requirement.footprint.total_mib()}
     job_mib = requirement.footprint.total_mib(choice.quantize)
     if choice.parallel is None:
         return {"memory_floor_mib": None, "job_memory_mib": job_mib}
@@ -109,7 +112,6 @@ def compile_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[st
     Raises:
         InvalidRequirement: as for a whole request.
     """
-    _refuse_what_is_not_placed_yet(choice)
     if choice.accelerator_class == "cpu":
         return _cpu_choice(choice)
     return _one_choice(choice, catalog, foreign_models) | _groups(choice, catalog, foreign_models)
@@ -186,7 +188,7 @@ def _groups(choice: Choice, catalog: Catalog, foreign_models: Sequence[str]) -> 
 
 # A group lies on one node, with as many devices as it says.
 _OPEN_COUNTS: dict[str, Callable[[Choice], bool]] = {
-    "a number of nodes": lambda choice: choice.nodes not in (None, (1, 1)),
+    "a number of nodes": lambda choice: choice.nodes not in _ONE_NODE,
     "a range of counts": lambda choice: choice.count_ceiling is not None,
     "compute units": lambda choice: choice.units_milli is not None,
     "a spread": lambda choice: choice.spread not in (None, "none"),
@@ -213,19 +215,9 @@ def compile_tasks(
     }
 
 
-def _refuse_what_is_not_placed_yet(choice: Choice) -> None:
-    """Ignoring such a clause would place the step wrongly."""
-    clauses = {
-        "compute units over several nodes": choice.units_milli is not None and choice.nodes not in (None, (1, 1)),
-    }
-    found = next((what for what, is_asked in clauses.items() if is_asked), None)
-    if found is not None:
-        raise InvalidRequirement(f"{choice.label}: this version does not place {found}; leave that out")
-
-
 def _refuse_spread_from_nobody(choice: Choice, team: str | None) -> None:
     is_spread = choice.spread not in (None, "none")
-    if is_spread and team is None and choice.nodes in (None, (1, 1)):
+    if is_spread and team is None and choice.nodes in _ONE_NODE:
         what = f"spread={choice.spread} keeps a step apart from the other steps of its team"
         raise InvalidRequirement(f"{choice.label}: {what}, and none is stated; write `team`, or ask for several nodes")
 
@@ -246,10 +238,12 @@ def _stated(fields: dict[str, Any]) -> dict[str, Any]:
 def _over_nodes(choice: Choice) -> dict[str, Any]:
     """How many nodes, and what must not be torn apart between them or between islands."""
     tensor_ranks = choice.parallel.tp if choice.parallel is not None else 1
-    nodes = choice.nodes if choice.nodes not in (None, (1, 1)) else None
-    if nodes is not None and not any(_splits(choice, nodes, count) for count in _counts(choice)):
+    nodes = choice.nodes if choice.nodes not in _ONE_NODE else None
+    is_counted = choice.units_milli is None  # else the count follows, and splits
+    if nodes is not None and is_counted and not any(_splits(choice, nodes, count) for count in _counts(choice)):
         groups = f" in groups of {tensor_ranks}" if tensor_ranks > 1 else ""
-        what = f"{choice.count} devices{groups} do not split evenly over nodes={format_range(nodes)}"
+        unit = "cores" if choice.accelerator_class == "cpu" else "devices"
+        what = f"{choice.count} {unit}{groups} do not split evenly over nodes={format_range(nodes)}"
         raise InvalidRequirement(f"{choice.label}: {what}; every node gives as many, so write a count that splits")
     return _stated({"nodes": nodes, "tensor_ranks": tensor_ranks if tensor_ranks > 1 else None})
 
@@ -325,6 +319,7 @@ def _cpu_choice(choice: Choice) -> dict[str, Any]:
         "class": "cpu",
         "cpu_milli": choice.count * _MILLI,
         "host_memory_mib": choice.memory_floor_mib or 0,
+        **_over_nodes(choice),
         **_of_host(choice),
     }
 

@@ -69,12 +69,80 @@ def test_the_fewest_nodes_are_taken_and_the_most_devices() -> None:
             {"models": "H100", "nodes": 2, "parallel": {"tp": 8}},
             "8 devices in groups of 8 do not split evenly over nodes=2",
         ),
-        ("cpu:16 nodes=2", "a cpu choice takes a count and a memory floor, but this one has number of nodes"),
+        ("cpu:15 nodes=2", "15 cores do not split evenly over nodes=2; every node gives as many"),
+        ("cpu:2 nodes=3..4", "2 cores do not split evenly over nodes=3..4"),
     ],
 )
 def test_what_cannot_be_split_is_refused(requirement: AnyRequirement, message: str) -> None:
     with pytest.raises(InvalidRequirement, match=message):
         fleet(*RACKS).place(requirement)
+
+
+def hosts(cores: str, where: str = "") -> list[JSON]:
+    """Nodes `a`, `b` and so on without devices, of so many cores each and 64 GiB, in racks."""
+    racks = where or " " * len(cores)
+    each = zip("abcdef", cores, racks, strict=False)
+    host = {"devices": [], "memory_mib": 64 * 1024}
+    return [node(name, rack.strip()) | host | {"cpu_milli": 1000 * int(count)} for name, count, rack in each]
+
+
+def test_cores_are_split_as_devices_are() -> None:
+    places = fleet(*hosts("4868", "rsrs"))
+    decision = placed(places, "cpu:8 nodes=2")
+    assert (decision.nodes, decision.cpu_milli, decision.devices) == (["a", "c"], 4000, [])
+    assert "placed on cpu: 8 cores on 2 nodes\n    4 cores of a\n    4 cores of c\n" in decision.why()
+    assert placed(places, "cpu:16 nodes=2").nodes == ["b", "d"]
+    assert placed(places, "cpu:8 nodes=1..4").nodes == ["b"]
+    assert placed(places, "cpu:16 nodes=3..4").nodes == ["a", "b", "c", "d"]  # 16 do not split over three
+    assert placed(places, "cpu:8 nodes=2 spread=rack").nodes == ["a", "b"]
+    assert reasons(places, "cpu:16 nodes=2..3 spread=rack")["b"] == ("SPREAD", 1, 2, True)
+
+
+def test_a_host_gives_its_memory_and_all_hosts_share_a_footprint() -> None:
+    places = fleet(*hosts("888"))
+    assert placed(places, "cpu:8 >=64GB nodes=2").memory_mib is None
+    assert reasons(places, "cpu:8 >=65GB nodes=2")["a"] == ("HOST_MEMORY_SHORT", 65536, 65 * 1024, True)
+    job: JSON = {"choices": ["cpu:8 nodes=2"], "footprint": {"weights": "128GB"}}
+    assert json.loads(placed(places, job).to_json())["memory_mib"] == 64 * 1024
+    assert reasons(places, job | {"choices": ["cpu:8"]})["a"][0] == "HOST_MEMORY_SHORT"
+    one: JSON = job | {"choices": ["cpu:8 nodes=1..3"]}
+    assert len(placed(places, one).nodes) == 2
+
+
+def test_cores_over_nodes_are_taken_together_or_not_at_all() -> None:
+    places = fleet(*hosts("888"))
+    before = places.to_json()
+    decision = placed(places, "cpu:12 nodes=2")
+    hold = places.commit(decision)
+    assert reasons(places, "cpu:12 nodes=2") == {
+        **dict.fromkeys("ab", ("CPU_SHORT", 2000, 6000, False)),
+        "c": ("NODES_SHORT", 1, 2, False),
+    }
+    with pytest.raises(StalePlacement):
+        places.commit(placed(fleet(*hosts("888")), "cpu:16 nodes=2"))
+    assert placed(places, "cpu:6 nodes=3").nodes == ["a", "b", "c"]
+    places.release(hold)
+    assert json.loads(places.to_json())["holds"] == json.loads(before)["holds"] == []
+    values = environment(decision, "b").values
+    assert (values["HETERO_OPS_NODES"], values["HETERO_OPS_NODE_RANK"]) == ("a,b", "1")
+
+
+def test_cores_that_fit_on_no_host_are_told_on_how_many_they_would() -> None:
+    assert "would fit now: cpu: lie on 2 nodes, as in nodes=2" in fleet(*hosts("888")).place("cpu:16").why()
+
+
+def test_victims_make_room_for_cores_over_nodes() -> None:
+    nodes = hosts("888")
+    for host, age in zip(nodes, (50, 5, 40), strict=True):
+        used = {"owner": host["name"], "cpu_milli": 6000, "devices": [], "preemptible": True, "priority": 0}
+        host["used"] = [used | {"checkpoint_age_s": age}]
+    told = json.loads(fleet(*nodes).place({"choices": ["cpu:12 nodes=2"], "priority": 1}).to_json())["victims"]
+    # Cores alone lose nothing, so the first two do.
+    assert ([one["owner"] for one in told["victims"]], told["nodes"], told["lost_device_ms"]) == (
+        ["a", "b"],
+        ["a", "b"],
+        0,
+    )
 
 
 def test_one_rack_is_taken_before_a_higher_score() -> None:
@@ -310,8 +378,11 @@ def test_the_numa_penalty_is_a_weight() -> None:
 def test_plans_of_many_steps_know_several_nodes_spread_and_units(solver: str) -> None:
     spread: JSON = {"models": "H100", "count": 2, "spread": "rack", "team": "vision"}
     asked: list[AnyRequirement] = ["H100:16 nodes=2", "gpu units=2.5", "H100:2", spread, spread]
-    plan = fleet(*RACKS, node("e", "r3")).place_all(asked, solver=solver, steps=20)
-    two, units, _, first, second = plan.placements
+    asked += ["cpu:12 nodes=2", "gpu units=2.5 nodes=2"]
+    bare = [host | {"name": f"{host['name']}-host"} for host in hosts("88")]
+    plan = fleet(*RACKS, node("e", "r3"), *bare).place_all(asked, solver=solver, steps=20)
+    two, units, _, first, second, cores, apart = plan.placements
     assert (len(two.nodes), len(two.devices), len(units.devices)) == (2, 16, 3)
+    assert (cores.nodes, cores.cpu_milli, len(apart.nodes), len(apart.devices)) == (["a-host", "b-host"], 6000, 2, 4)
     racks = {"a": 1, "b": 2, "c": 1, "d": 2, "e": 3}
     assert racks[first.nodes[0]] != racks[second.nodes[0]]

@@ -341,17 +341,6 @@ def test_a_share_goes_to_any_kind_of_step_but_training(kind: str) -> None:
     assert fleet().place("gpu:0.25 kind=training share=any").ok
 
 
-NOT_PLACED = [
-    "gpu units=2.5 nodes=2",
-]
-
-
-@pytest.mark.parametrize("requirement", NOT_PLACED)
-def test_what_cannot_be_honoured_yet_is_refused_and_not_ignored(requirement: AnyRequirement) -> None:
-    with pytest.raises(InvalidRequirement, match="this version does not place"):
-        fleet().place(requirement)
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [

@@ -47,6 +47,31 @@ def test_every_node_is_refused_by_the_count_of_its_own_model() -> None:
     assert refused.verdict == "busy"
 
 
+def test_nodes_give_as_many_as_do_the_work_together() -> None:
+    one, two, three = (node(name, f"2x{H100}") for name in ("one", "two", "three"))
+    assert placed("gpu units=3.5 nodes=2", one, two) == (["one", "two"], 4)
+    assert placed("gpu units=2.5 nodes=2", one, two) == (["one", "two"], 4)  # as many on each
+    assert placed("gpu units=2.5 nodes=1..3", one, two, three)[1] == 4  # two nodes before three
+    assert placed("gpu units=1.5 nodes=1..3", one, two, three)[1] == 2
+    assert placed("gpu units=4.5 nodes=1..3", one, two, three)[1] == 6
+    small = [node(name, f"4x{A100_40}") for name in ("small", "little")]
+    assert placed("gpu units=2 nodes=2", *small) == (["little", "small"], 8)  # four each are more than seven
+    assert placed("gpu units=2 nodes=2", one, two, *small)[1] in {2, 8}
+
+
+def test_nodes_that_cannot_do_the_work_together_are_told_so() -> None:
+    nodes = node("one", f"2x{H100}", used=(0,)), node("two", f"2x{H100}"), node("odd", "8xTPU-v5e")
+    refused = fleet(*nodes).place("accel units=4 nodes=2")
+    told = json.loads(refused.to_json())["reasons"]
+    assert {name: (r["code"], r["have"], r["want"], r["is_permanent"]) for r in told for name in r["nodes"]} == {
+        "one": ("COUNT_SHORT", 1, 2, False),
+        "two": ("NODES_SHORT", 1, 2, False),
+        "odd": ("COMPUTE_TOO_LOW", None, None, True),
+    }
+    assert "lie on 2 nodes" in fleet(*nodes[1:], node("three", f"2x{H100}")).place("H100 units=4").why()
+    assert fleet(*nodes).place("accel units=4 nodes=3").verdict == "impossible"
+
+
 def test_a_mix_counts_devices() -> None:
     with pytest.raises(InvalidDocument, match="compute units are another count for each model"):
         fleet(node("big", f"8x{H100}"), mix=[{"request": "gpu units=2", "weight": 1}])

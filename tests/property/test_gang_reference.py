@@ -52,6 +52,8 @@ def racks(draw: st.DrawFn) -> JSON:
         cluster.update(draw(_RACKS))
         for node in cluster["nodes"]:
             node["labels"] = draw(_LABELS)
+            node.setdefault("cpu_milli", draw(st.sampled_from([4000, 8000, 12000])))
+            node.setdefault("memory_mib", 4096)
     return document
 
 
@@ -78,9 +80,27 @@ def gangs(draw: st.DrawFn) -> Choice:
     return Choice(**{field: value for field, value in fields.items() if value is not None})
 
 
+_OF_CORES = st.builds(
+    lambda nodes, each, memory, spread: Choice(
+        accelerator_class="cpu", nodes=nodes, count=nodes[1] * each, memory_floor_mib=memory, spread=spread
+    ),
+    st.sampled_from([(2, 2), (1, 2), (3, 3), (2, 4), (1, 3)]),
+    st.sampled_from([1, 4, 6]),
+    st.sampled_from([None, 1024]),
+    st.sampled_from([None, None, "node", "rack"]),
+)
+_OF_WORK = st.builds(
+    lambda nodes, units, spread, least: Choice(
+        accelerator_class="gpu", nodes=nodes, units_milli=units, spread=spread, min_score=least
+    ),
+    st.sampled_from([(2, 2), (1, 2), (3, 3), (2, 4), (1, 3)]),
+    st.sampled_from([200, 1000, 2500, 3500]),
+    st.sampled_from([None, None, "node", "rack"]),
+    st.sampled_from([None, None, 70, 85]),
+)
 REQUIREMENTS = st.builds(
     lambda found, team: Requirement(choices=tuple(found), team=team),
-    st.lists(gangs(), min_size=1, max_size=2),
+    st.lists(st.one_of(gangs(), gangs(), gangs(), _OF_CORES, _OF_WORK), min_size=1, max_size=2),
     st.sampled_from(["vision", "vision", "speech"]),
 )
 
@@ -88,7 +108,7 @@ REQUIREMENTS = st.builds(
 def splits(requirement: Requirement) -> bool:
     """Whether the devices of every choice split over some of its nodes."""
     return all(
-        count % (nodes * (choice.parallel.tp if choice.parallel else 1)) == 0
+        choice.units_milli is not None or count % (nodes * (choice.parallel.tp if choice.parallel else 1)) == 0
         for choice in requirement.choices
         for nodes, count in [(choice.nodes[1] if choice.nodes else 1, choice.count)]
     )

@@ -177,7 +177,8 @@ def _work(device: Device, choice: JSON) -> Misfit | None:
     count = devices_for(device.profile, device.partition, units)
     if count is None:
         return Misfit("COMPUTE_TOO_LOW")
-    return Misfit("NOT_OFFERED") if count != choice["count"] else None
+    nodes = choice.get("peers", 0) + 1
+    return Misfit("NOT_OFFERED") if -(-count // nodes) != choice["count"] else None
 
 
 def devices_for(profile: JSON, partition: str | None, units_milli: int) -> int | None:

@@ -41,6 +41,8 @@ class Gang(NamedTuple):
 
     parts: tuple[tuple[Node, tuple[Device, ...]], ...]
     score: Fraction
+    # What it is compared by with others on as many nodes, but for where they are.
+    merit: tuple[object, ...]
 
 
 def best_gang(fleet: Fleet, asked: JSON, question: Question) -> Gang | None:
@@ -54,8 +56,8 @@ def best_gang(fleet: Fleet, asked: JSON, question: Question) -> Gang | None:
     ]
     if not found:
         return None
-    _, chosen = min(found, key=lambda ranked: ranked[0])
-    return Gang(tuple((part.node, part.devices) for part in chosen), _score(chosen, question))
+    rank, chosen = min(found, key=lambda ranked: ranked[0])
+    return Gang(tuple((part.node, part.devices) for part in chosen), _score(chosen, question), rank[:4])
 
 
 def too_few(fleet: Fleet, asked: JSON, question: Question) -> Misfit:
@@ -76,8 +78,8 @@ def _of_each_model(fleet: Fleet, asked: JSON, question: Question) -> Iterator[li
     choice, worth = with_verdicts(fleet, asked, question), Worth(fleet, question.mix)
     by_model: dict[object, dict[tuple[str, str], list[Part]]] = defaultdict(lambda: defaultdict(list))
     for node in fleet.nodes:
-        for model in {_model(device) for device in node.devices}:
-            only = _of_model(fleet, choice, model)
+        for model in {_model(device) for device in node.devices} if choice["count"] else {()}:
+            only = _of_model(fleet, choice, model) if choice["count"] else choice
             if misfit_of_node(node, only) is None:
                 parts = [_part(node, chosen, only, worth, question) for chosen in sets(node, only)]
                 by_model[model][node.cluster, node.name] += parts
@@ -90,7 +92,9 @@ def _fed(parts: list[Part], choice: JSON) -> list[Part]:
     kept: list[Part] = []
     for part in sorted(parts, key=lambda part: part.rank):
         beside = [other for other in kept if any(node is other.node for node in part.node.rack_nodes)]
-        if power.is_within_rack(part.node, [device for near in (part, *beside) for device in near.devices], choice):
+        if not choice["count"] or power.is_within_rack(
+            part.node, [device for near in (part, *beside) for device in near.devices], choice
+        ):
             kept.append(part)
     return [part for part in parts if part in kept]
 
@@ -109,10 +113,10 @@ def _of_model(fleet: Fleet, choice: JSON, model: object) -> JSON:
 def _part(node: Node, chosen: tuple[Device, ...], choice: JSON, worth: Worth, question: Question) -> Part:
     values, penalty = terms(node, chosen, choice, worth, question)
     count, of_all, nodes = len(chosen), total(choice), choice["peers"] + 1
-    inside = values.get("topology", Fraction(0)) * (count * (count - 1) // 2) / (of_all * (of_all - 1) // 2)
-    weights = question.weights
+    inside = values.get("topology", Fraction(0)) * (count * (count - 1) // 2) / max(of_all * (of_all - 1) // 2, 1)
+    weights = question.weights if count else {term: question.weights[term] for term in values}
     points = sum((values[term] * weights[term] / nodes for term in values if term != "topology"), Fraction(0))
-    points = (points + inside * weights["topology"]) * 100 / sum(weights.values()) - Fraction(penalty, nodes)
+    points = (points + inside * question.weights["topology"]) * 100 / sum(weights.values()) - Fraction(penalty, nodes)
     idle = sum(device.free for device in node.devices) - sum(booked(choice, d) for d in chosen)
     ids = tuple(sorted(device.id for device in chosen))
     order = without_nic(choice, chosen), idle
@@ -161,8 +165,9 @@ def _score(chosen: Sequence[Part], question: Question) -> Fraction:
         pair(a, b, question) if here is there else between(here, there)
         for (here, a), (there, b) in combinations(devices, 2)
     ]
-    values["topology"] = sum(near, Fraction(0)) / len(near)
-    weights = question.weights
+    if near:
+        values["topology"] = sum(near, Fraction(0)) / len(near)
+    weights = question.weights if near else {term: question.weights[term] for term in values}
     points = sum((values[term] * weights[term] for term in values), Fraction(0)) * 100 / sum(weights.values())
     penalty = sum((Fraction(part.penalty) for part in chosen), Fraction(0)) / len(chosen)
     return min(max(points - penalty, Fraction(0)), Fraction(WHOLE, 10))

@@ -43,7 +43,7 @@ _CLAUSES: dict[str, tuple[object, ...]] = {
 _NAMES = ("H100", "A100", "MI300X", "L4", "T4", "Gaudi3", "H100-PCIE-80GB", "TPU-v5e")
 _CUT = ModelName(name="A100", partition="3g.20gb")
 _PARTITIONS: list[JSON] = [
-    {"names": (_CUT,), "count": 2},
+    *[{"names": (_CUT,), "count": 2}] * 3,
     {"names": (_CUT,)},
     {"names": (ModelName(name="A100", partition="1g.5gb"), ModelName(name="H100", partition="1g.10gb")), "count": 2},
     {"names": (ModelName(name="MI300X", partition="cpx_nps4"), ModelName(name="L4"))},
@@ -92,7 +92,8 @@ def _partition(dice: Dice) -> JSON:
 
 
 def _units(dice: Dice) -> JSON:
-    return {"units_milli": dice.of(200, 700, 1000, 1500, 3000)}
+    nodes = dice.seldom(2, (2, 2), (1, 2), (1, 3), (3, 3))
+    return known({"units_milli": dice.of(200, 700, 1000, 1500, 3000), "nodes": nodes})
 
 
 def _ranks(dice: Dice) -> JSON:
@@ -147,8 +148,10 @@ def _who(dice: Dice, names: tuple[str, ...]) -> JSON:
 
 
 def _of_cores(dice: Dice) -> Choice:
+    nodes = dice.seldom(3, (2, 2), (1, 2), (1, 3), (3, 3))
     fields = {
-        "count": dice.of(1, 2, 3, 4),
+        "nodes": nodes,
+        "count": dice.of(1, 2) * nodes[1] if nodes else dice.of(1, 2, 3, 4),
         "memory_floor_mib": dice.of(None, GIB, 2 * GIB, 3 * GIB, 5 * GIB),
         "min_score": dice.seldom(6, 80, 95),
         "rdma": dice.seldom(6, "rdma"),

@@ -15,6 +15,7 @@ from tests.reference.model import JSON, WHOLE, Answer, Fleet, Reason, TeamUse, b
 from tests.reference.scoring import NUMA_PENALTY_MILLI, WEIGHTS, Question, emptied, ranked, with_verdicts
 
 Name = tuple[str, str]
+_CORE = 1000
 
 
 def place(  # noqa: PLR0913 - a question has many parts, most with defaults
@@ -49,7 +50,8 @@ def place(  # noqa: PLR0913 - a question has many parts, most with defaults
             answer = _gang_answer(fleet, index, asked, question)
             if answer.verdict == "placed":
                 return replace(answer, verdict="degraded" if index else "placed", reasons=frozenset(reasons))
-            reasons |= answer.reasons
+            is_work = asked.get("units_milli") is not None
+            reasons |= _refused_with_any_count(fleet, index, asked, question) if is_work else answer.reasons
             continue
         best = min(ranked(fleet, choice, question), default=None)
         if best is not None and -best[0] >= choice.get("min_score", 0):
@@ -82,8 +84,9 @@ def _settled(fleet: Fleet, written: JSON, question: Question) -> Iterator[JSON]:
     """
     if written.get("units_milli") is not None:
         yield _best_count(fleet, written, question)
+        return
     counts = range(written["count"], (written.get("count_ceiling") or written["count"]) + 1)
-    parts = {count: list(_parts(written, count)) for count in counts}
+    parts = {count: list(parts_of(written, count)) for count in counts}
     for asked in (part for count in reversed(counts) for part in parts[count]):
         if _is_placed(fleet, asked, question):
             yield asked
@@ -93,33 +96,61 @@ def _settled(fleet: Fleet, written: JSON, question: Question) -> Iterator[JSON]:
     yield (ever or fewest[-1:])[0]
 
 
+def counts_of_work(fleet: Fleet, written: JSON) -> list[list[JSON]]:
+    """By number of nodes: what each gives, with each count that some kind does the asked work with together.
+
+    More nodes than a kind needs devices are left out.
+    """
+    least, most = written.get("nodes") or (1, 1)
+    work = written["units_milli"]
+    needed = [devices_for(device.profile, device.partition, work) or 1 for device in fleet.devices()]
+    numbers = range(least, min(most, max([*needed, least])) + 1)
+    return [_counts(fleet, written | {"peers": nodes - 1, "nodes": None}) for nodes in numbers]
+
+
 def _counts(fleet: Fleet, written: JSON) -> list[JSON]:
-    """The choice with each count that some kind does the asked work with, fewest devices first."""
+    """The part on so many nodes with each count that some kind does the asked work with, fewest devices first."""
     found = set()
     for device in fleet.devices():
-        count = devices_for(device.profile, device.partition, written["units_milli"])
+        all_of_it = devices_for(device.profile, device.partition, written["units_milli"])
+        count = None if all_of_it is None else -(-all_of_it // (written["peers"] + 1))
         if count is not None and misfit_of_device(device, written | {"count": count}) is None:
             found.add(count)
     return [written | {"count": count} for count in sorted(found)] or [written]
 
 
 def _best_count(fleet: Fleet, written: JSON, question: Question) -> JSON:
-    """The count whose best candidate scores highest, or is first of equal ones; the fewest devices where none does."""
-    counts = _counts(fleet, written)
-    found = []
-    for place, asked in enumerate(counts):
-        choice = with_verdicts(fleet, asked, question)
-        best = min(ranked(fleet, choice, question), default=None)
-        if best is not None and -best[0] >= asked.get("min_score", 0):
-            found.append((best[:2], place))
-    return counts[min(found)[1] if found else 0]
+    """On the fewest nodes that any count fits on, the one whose best candidate is the best, or the first of equal ones.
+
+    Where none fits, the fewest devices on the fewest nodes that could ever serve them, else on the most.
+    """
+    each = counts_of_work(fleet, written)
+    for counts in each:
+        found = [(merit, place) for place, asked in enumerate(counts) if (merit := _merit(fleet, asked, question))]
+        if found:
+            return counts[min(found)[1]]
+    empty = emptied(fleet)
+    free = {"taken": set(), "min_score": 0}
+    ever = [counts for counts in each if any(_is_placed(empty, part | free, question) for part in counts)]
+    return (ever or each[-1:])[0][0]
+
+
+def _merit(fleet: Fleet, asked: JSON, question: Question) -> tuple[object, ...] | None:
+    """What the best candidate is compared by, the least is the best; `None` where none scores as asked."""
+    if asked["peers"]:
+        gang = best_gang(fleet, asked, question)
+        return gang.merit if gang is not None and gang.score >= asked.get("min_score", 0) else None
+    best = min(ranked(fleet, with_verdicts(fleet, asked, question), question), default=None)
+    return best[:2] if best is not None and -best[0] >= asked.get("min_score", 0) else None
 
 
 def _refused_with_any_count(fleet: Fleet, index: int, asked: JSON, question: Question) -> set[Reason]:
     """Of each node the reason that is nearest to a fit."""
     nearest: dict[Name, Reason] = {}
     for counted in _counts(fleet, asked):
-        for reason in _refused(fleet, index, counted, question):
+        is_gang = counted["peers"] > 0
+        refused = _gang_answer(fleet, index, counted, question).reasons if is_gang else None
+        for reason in _refused(fleet, index, counted, question) if refused is None else refused:
             known = nearest.setdefault(reason.node, reason)
             nearest[reason.node] = max(known, reason, key=_nearness)
     return set(nearest.values())
@@ -138,13 +169,27 @@ def _refused(fleet: Fleet, index: int, asked: JSON, question: Question) -> set[R
     return {replace(reason, is_permanent=reason.is_permanent and reason.node not in to_be_cut) for reason in found}
 
 
-def _parts(written: JSON, count: int) -> Iterator[JSON]:
-    """What each of so many nodes gives, where the devices and their tensor parallel groups split evenly."""
+def parts_of(written: JSON, count: int) -> Iterator[JSON]:
+    """What each of so many nodes gives, where devices and their tensor parallel groups, or cores, split evenly."""
     least, most = written.get("nodes") or (1, 1)
+    if written["count"] == 0:
+        yield from (_part_of_cores(written, nodes) for nodes in range(least, most + 1) if _splits_cores(written, nodes))
+        return
     for nodes in range(least, min(most, max(count, 1)) + 1):
         if nodes == 1 or count % (nodes * (written.get("tensor_ranks") or 1)) == 0:
             part = {"count": count // nodes, "count_ceiling": None, "peers": nodes - 1}
             yield written | part
+
+
+def _splits_cores(written: JSON, nodes: int) -> bool:
+    cores, rest = divmod(written["cpu_milli"], _CORE)
+    return nodes == 1 or (rest == 0 and cores >= nodes and cores % nodes == 0)
+
+
+def _part_of_cores(written: JSON, nodes: int) -> JSON:
+    """Memory of the whole job lies evenly over the nodes; what is asked of a host is asked of each."""
+    memory = max(written["host_memory_mib"], -(-written.get("job_memory_mib", 0) // nodes))
+    return written | {"cpu_milli": written["cpu_milli"] // nodes, "host_memory_mib": memory, "peers": nodes - 1}
 
 
 def _is_placed(fleet: Fleet, asked: JSON, question: Question) -> bool:
@@ -224,6 +269,8 @@ def take(fleet: Fleet, answer: Answer, choice: JSON, team: str | None = None) ->
     if answer.cut is not None:
         cutting.apply(fleet, answer.cut)
     cluster, name = answer.node
+    if choice["count"] == 0:
+        choice = _part_of_cores(choice, max(len(answer.parts), 1))
     members = [choice, *choice.get("groups", [])]
     for place, (of_node, ids) in enumerate(answer.parts or ((name, answer.devices),)):
         choice = members[place] if len(members) > 1 else choice

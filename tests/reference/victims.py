@@ -1,18 +1,22 @@
-"""What would have to end for a step of higher priority: every set of parties, on every node."""
+"""What would have to end for a step of higher priority: every set of parties, on every node or of the whole fleet."""
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations
+from typing import NamedTuple
 
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.throughput import Throughput
 from hetero_ops.inventory.reading import Reading
 from tests.reference.fragmentation import Mix
-from tests.reference.model import JSON, WHOLE
-from tests.reference.placing import place
+from tests.reference.gang import best_gang
+from tests.reference.groups import best_joint
+from tests.reference.model import JSON, WHOLE, Fleet
+from tests.reference.placing import counts_of_work, parts_of, place, with_taken
 from tests.reference.reader import read_fleet, read_readings
+from tests.reference.scoring import NUMA_PENALTY_MILLI, WEIGHTS, Question
 
 # Cluster, node and the place of an entry in its list.
 Entry = tuple[str, str, int]
@@ -30,41 +34,128 @@ class Asker:
     policy: str = "aware"
     readings: Sequence[Reading] = ()
     rows: Sequence[Throughput] = ()
+    weights: Mapping[str, int] | None = None
 
 
 def least_loss(document: JSON, choices: Sequence[JSON], asker: Asker, catalog: Catalog, mix: Mix) -> Loss | None:
-    """The least that is lost so that one of the choices fits on one node; `None` where nothing that may end helps.
+    """The least that is lost so that one of the choices fits; `None` where nothing that may end helps.
 
     Quotas, and where the steps of the team run, count as they are.
     """
-    entries = {
+    entries = _entries(document)
+    ending = [party for party in _parties(entries) if all(_may_end(entries[entry], asker.priority) for entry in party)]
+    now = read_fleet(document, catalog)
+    read_readings(now, asker.readings)
+    busy = _Busy(document, entries, choices, asker, catalog, mix, now, ending)
+    lost = [busy.lost(chosen) for chosen in (_least_on_one_node(busy), _least_of_all(busy)) if chosen is not None]
+    return min(lost, default=None)
+
+
+def parties_that_may_end(document: JSON, priority: int) -> int:
+    """How many parties may end for a step of a priority."""
+    entries = _entries(document)
+    return sum(all(_may_end(entries[entry], priority) for entry in party) for party in _parties(entries))
+
+
+def is_of_several(choice: JSON) -> bool:
+    """Whether a choice may lie over several nodes, or has groups."""
+    return (choice.get("nodes") or (1, 1))[1] > 1 or bool(choice.get("groups"))
+
+
+def _entries(document: JSON) -> dict[Entry, JSON]:
+    return {
         (cluster["name"], node["name"], place): used
         for cluster in document["clusters"]
         for node in cluster["nodes"]
         for place, used in enumerate(node.get("used", []))
     }
-    made_at = document.get("generated", {}).get("at")
-    ending = [party for party in _parties(entries) if all(_may_end(entries[entry], asker.priority) for entry in party)]
-    sets = {}
-    for chosen in _subsets(ending):
-        losses = [_loss(entries[entry], made_at) for party in chosen for entry in party]
-        loss = (sum(one[0] for one in losses), sum(one[1] for one in losses), len(losses))
-        for cluster, node in {entry[:2] for party in chosen for entry in party}:
-            ended = frozenset(entry for party in chosen for entry in party if entry[:2] == (cluster, node))
-            sets[cluster, node, ended] = min(loss, sets.get((cluster, node, ended), loss))
-    now = read_fleet(document, catalog)
-    read_readings(now, asker.readings)
-    on_one_node = [_on_one_node(choice) for choice in choices]
-    for (cluster, node, ended), loss in sorted(sets.items(), key=lambda item: item[1]):
-        left = read_fleet(_only(document, cluster, node, {place for *_, place in ended}), catalog)
-        left.team_uses, left.team_nodes = now.team_uses, now.team_nodes
-        for device, as_read in zip(left.devices(), now.devices(), strict=True):
+
+
+Chosen = tuple[frozenset[Entry], ...]
+
+
+class _Busy(NamedTuple):
+    """Who asks what of a fleet that is in use, and which parties may end for it."""
+
+    document: JSON
+    entries: dict[Entry, JSON]
+    choices: Sequence[JSON]
+    asker: Asker
+    catalog: Catalog
+    mix: Mix
+    now: Fleet
+    ending: list[frozenset[Entry]]
+
+    def lost(self, chosen: Chosen) -> Loss:
+        """What is lost when parties end."""
+        made_at = self.document.get("generated", {}).get("at")
+        losses = [_loss(self.entries[entry], made_at) for party in chosen for entry in party]
+        return sum(one[0] for one in losses), sum(one[1] for one in losses), len(losses)
+
+    def read(self, document: JSON) -> Fleet:
+        """A fleet of which some ended: that changes neither limits, nor where the team runs, nor what was read."""
+        left = read_fleet(document, self.catalog)
+        left.team_uses, left.team_nodes = self.now.team_uses, self.now.team_nodes
+        for device, as_read in zip(left.devices(), self.now.devices(), strict=True):
             device.read_mw, device.free_when_read = as_read.read_mw, as_read.free_when_read
             device.is_full = as_read.is_full
-        answer = place(left, on_one_node, mix, asker.policy, asker.team, rows=asker.rows, may_cut=False)
+        return left
+
+
+def _least_on_one_node(busy: _Busy) -> Chosen | None:
+    document, asker = busy.document, busy.asker
+    sets: dict[tuple[str, str, frozenset[Entry]], tuple[Loss, Chosen]] = {}
+    for chosen in _subsets(busy.ending):
+        loss = busy.lost(chosen)
+        for cluster, node in {entry[:2] for party in chosen for entry in party}:
+            ended = frozenset(entry for party in chosen for entry in party if entry[:2] == (cluster, node))
+            known = sets.get((cluster, node, ended))
+            sets[cluster, node, ended] = known if known and known[0] <= loss else (loss, chosen)
+    on_one_node = [_on_one_node(choice) for choice in busy.choices]
+    for (cluster, node, ended), (_, chosen) in sorted(sets.items(), key=lambda item: item[1][0]):
+        left = busy.read(_only(document, cluster, node, {place for *_, place in ended}))
+        answer = place(left, on_one_node, busy.mix, asker.policy, asker.team, rows=asker.rows, may_cut=False)
         if answer.verdict in {"placed", "degraded"}:
-            return loss
+            return chosen
     return None
+
+
+def _least_of_all(busy: _Busy) -> Chosen | None:
+    """For the choices that may lie over several nodes or have groups: any set may help, wherever its parties are."""
+    if not any(is_of_several(choice) and not choice.get("min_score") for choice in busy.choices):
+        return None
+    sets = [chosen for size in range(1, len(busy.ending) + 1) for chosen in combinations(busy.ending, size)]
+    for chosen in sorted(sets, key=busy.lost):
+        if _fits(busy.read(_without(busy.document, frozenset[Entry]().union(*chosen))), busy):
+            return chosen
+    return None
+
+
+def _fits(fleet: Fleet, busy: _Busy) -> bool:
+    """Whether a choice with groups fits, or one over several nodes with the smallest count that splits."""
+    asker, stated = busy.asker, busy.asker.weights
+    weights = WEIGHTS if stated is None else {term: stated.get(term, 0) for term in WEIGHTS}
+    penalty = NUMA_PENALTY_MILLI if stated is None else stated.get("numa_penalty_milli", NUMA_PENALTY_MILLI)
+    capped = {"may_cap_power": True} if asker.policy == "classic" else {}
+    for index, written in enumerate(choice | capped for choice in busy.choices):
+        first = busy.choices[0] if index else None
+        question = Question(busy.mix, asker.policy, asker.team, first, weights, penalty, asker.rows)
+        asked = with_taken(fleet, written, asker.team)
+        if written.get("min_score"):
+            continue
+        if written.get("groups"):
+            if best_joint(fleet, asked, question) is not None:
+                return True
+        elif any(part["peers"] and best_gang(fleet, part, question) for part in _fewest(fleet, asked)):
+            return True
+    return False
+
+
+def _fewest(fleet: Fleet, choice: JSON) -> list[JSON]:
+    if choice.get("units_milli") is not None:
+        return [part for counts in counts_of_work(fleet, choice) for part in counts]
+    counts = range(choice["count"], (choice.get("count_ceiling") or choice["count"]) + 1)
+    return next((parts for count in counts if (parts := list(parts_of(choice, count)))), [])
 
 
 def _on_one_node(choice: JSON) -> JSON:
@@ -111,6 +202,15 @@ def _loss(used: JSON, made_at: str | None) -> tuple[int, int]:
         ran = datetime.fromisoformat(made_at) - datetime.fromisoformat(used["since"])
         return 0, held * max(int(ran.total_seconds()), 0)
     return held, 0
+
+
+def _without(document: JSON, ended: frozenset[Entry]) -> JSON:
+    left = copy.deepcopy(document)
+    for cluster in left["clusters"]:
+        for node in cluster["nodes"]:
+            used = enumerate(node.get("used", []))
+            node["used"] = [one for at, one in used if (cluster["name"], node["name"], at) not in ended]
+    return left
 
 
 def _only(document: JSON, cluster: str, node: str, ended: set[int]) -> JSON:

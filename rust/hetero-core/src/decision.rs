@@ -197,8 +197,8 @@ pub struct Victims {
     pub choice_index: usize,
     /// Cluster.
     pub cluster: String,
-    /// The node that it would fit on.
-    pub node: String,
+    /// The nodes that it would fit on.
+    pub nodes: Vec<String>,
     /// Work lost in all, thousandths of a device-second; `None` where that of a victim is unknown.
     pub lost_device_ms: Option<u64>,
     /// Whether every set that could lose less was ruled out.

@@ -301,13 +301,9 @@ impl Fleet {
         Offer::new(free, &self.mix.demand)
     }
 
-    /// What a node is worth to the mix.
-    pub(crate) fn worth_of(&self, offer: &Offer) -> Worth {
-        offer.worth(&self.scarcity)
-    }
-
-    /// What a node would be worth to the mix, were so much free there.
-    pub(crate) fn worth(&self, free: &Free) -> Worth {
-        self.mix.demand.worth(free, &self.scarcity)
+    /// How much less a node is worth to the mix once it offers no more than `after`, of which only what is free was told.
+    pub(crate) fn lost(&self, before: &Offer, after: &mut Offer) -> Worth {
+        after.find(&self.mix.demand);
+        before.less(after, &self.mix.demand, &self.scarcity)
     }
 }

@@ -161,8 +161,10 @@ fn other_nodes(choice: &Choice, fits: impl Fn(&Choice) -> bool) -> Option<(u32, 
         return None; // which lie on one node each
     }
     let (least, most) = choice.nodes.unwrap_or((1, 1));
-    let others = (1..=choice.count.min(MOST_NODES_TRIED)).filter(|nodes| !(least..=most).contains(nodes));
-    let splits = others.filter(|&nodes| choice.part(nodes).is_some());
+    let is_any_count = choice.units_milli.is_some();
+    let amount = if is_any_count { MOST_NODES_TRIED } else { choice.amount().min(MOST_NODES_TRIED) };
+    let others = (1..=amount).filter(|nodes| !(least..=most).contains(nodes));
+    let splits = others.filter(|&nodes| is_any_count || choice.part(nodes).is_some());
     splits.map(|nodes| (nodes, Choice { nodes: Some((nodes, nodes)), ..choice.clone() })).find(|(_, c)| fits(c))
 }
 

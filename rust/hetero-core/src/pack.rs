@@ -5,6 +5,8 @@
 //! share that says what it is bound by also tells devices apart by what others of its kind have of them, and a step that
 //! prefers network cards by these. One of several groups tells them apart by all that another group may ask of them.
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::capacity::Capacity;
 use crate::device::Device;
 use crate::filter::{Misfit, only_whole};
@@ -17,10 +19,13 @@ const MAX_OPTIONS: usize = 4096;
 /// Pairs of devices that the options of a node may have in all.
 const MAX_PAIRS: usize = 1 << 20;
 
+/// Most nodes have eight devices at most.
+type Picked = SmallVec<[usize; 8]>;
+
 /// Interchangeable devices.
 #[derive(Clone, Debug)]
 struct Group {
-    members: Vec<usize>,
+    members: Picked,
     /// The group before it differs only in its island and has the lower ids, pair by pair; each of the two is all of
     /// its island that is usable.
     is_twin_of_previous: bool,
@@ -55,7 +60,7 @@ pub fn for_each_option(
     let one_island = count > 1 && choice.link.is_some();
     let runs = if one_island { &node.islands } else { &node.kinds };
     let mut left = (MAX_PAIRS / (count * count)).clamp(1, MAX_OPTIONS);
-    let mut picked = Vec::with_capacity(count);
+    let mut picked = Picked::new();
     let share = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
     let ranks = choice.tensor_ranks.unwrap_or(1) as usize;
     let is_placed = |at: usize| ranks == 1 || inventory.devices[at].island.is_some();
@@ -76,7 +81,7 @@ fn interchangeable(
     capacity: &Capacity,
     power_of: impl Fn(usize) -> (Option<u64>, Option<u64>),
     choice: &Choice,
-) -> Vec<Group> {
+) -> SmallVec<[Group; 2]> {
     // What only tells how near devices are to each other tells one device apart from no other.
     let near = |device: &Device| {
         if choice.count > 1 || choice.is_of_groups { (device.switch, device.card) } else { (None, None) }
@@ -88,14 +93,14 @@ fn interchangeable(
         let to_others = choice.is_of_groups.then(|| (devices[at].is_near_nic, capacity.is_full(at)));
         (devices[at].island, devices[at].numa, (free, tie, to_others), near(&devices[at]))
     };
-    let (mut groups, mut keys): (Vec<Group>, Vec<_>) = (Vec::new(), Vec::new());
+    let (mut groups, mut keys): (SmallVec<[Group; 2]>, SmallVec<[_; 2]>) = (SmallVec::new(), SmallVec::new());
     for at in usable {
         let here = key(at);
         if let Some(group) = keys.iter().position(|key| *key == here) {
             groups[group].members.push(at);
         } else {
             keys.push(here);
-            groups.push(Group { members: vec![at], is_twin_of_previous: false, ends_island: true });
+            groups.push(Group { members: smallvec![at], is_twin_of_previous: false, ends_island: true });
         }
     }
     let is_whole_island = |group: &Group, groups: &[Group]| {
@@ -119,7 +124,7 @@ fn take(
     groups: &[Group],
     count: usize,
     taken: Taken,
-    picked: &mut Vec<usize>,
+    picked: &mut Picked,
     left: &mut usize,
     each: &mut impl FnMut(&[usize]),
 ) {
@@ -156,7 +161,7 @@ fn take(
             continue; // a tensor parallel group would be torn
         }
         let of_island = if group.ends_island { 0 } else { of_island };
-        picked.extend(&group.members[..n]);
+        picked.extend_from_slice(&group.members[..n]);
         take(rest, count - n, Taken { before: n, of_island, ..taken }, picked, left, each);
         picked.truncate(picked.len() - n);
     }

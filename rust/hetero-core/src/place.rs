@@ -135,6 +135,10 @@ fn decide(fleet: &Fleet, request: &Request, question: &Question, may_cut: bool) 
                     let placement = gang::placement(&found, fleet, request, question, index, choice, reasons);
                     return Decision::Placement(Box::new(placement));
                 }
+                Err(_) if choice.units_milli.is_some() => {
+                    let (_, refusals) = considered(fleet, request, index, choice, question);
+                    reasons.extend(gather(fleet, index, choice, &refusals));
+                }
                 Err(refusals) => reasons.extend(gather(fleet, index, choice, &refusals)),
             }
             continue;
@@ -249,7 +253,7 @@ fn best_states(fleet: &Fleet, choice: &Choice, fit: &[Option<Misfit>], question:
         let mut outlook: Option<Outlook> = None;
         for_each_candidate(fleet, states.first(state)?, choice, fit, question, |_, values, tie| {
             let (total, other_points) = (values.total(&question.weights), values.other_points(&question.weights));
-            let here = Outlook { total, tie, other_points, lost: values.lost };
+            let here = Outlook { total, tie, least_tie: tie, other_points, lost: values.lost };
             outlook = Some(outlook.map_or(here, |outlook| outlook.joined(&here)));
         });
         outlook

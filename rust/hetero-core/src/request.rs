@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::pairing::BoundBy;
 use crate::profile::Class;
-use crate::units::WHOLE_MILLI;
+use crate::units::{CORE_MILLI, WHOLE_MILLI};
 
 pub(crate) use checking::check;
 
@@ -173,7 +173,8 @@ pub struct Choice {
     /// Memory wanted of one device, where the share follows from it: a quarter of an 80 GB card, half of a 40 GB one.
     #[serde(default)]
     pub share_memory_mib: Option<u64>,
-    /// Memory of the whole job, which lies evenly over its devices, where no floor is stated.
+    /// Memory of the whole job, which lies evenly over its devices, where no floor is stated; over its nodes, of a step that
+    /// takes no device and may lie on several.
     #[serde(default)]
     pub job_memory_mib: Option<u64>,
     /// How the device may be shared.
@@ -237,13 +238,14 @@ pub struct Choice {
     #[serde(default)]
     pub bandwidth_need_mbps: Option<u64>,
     /// Least and most nodes that the devices may lie on, as many on each; one where it is not said. CPU and host memory
-    /// are what each node gives.
+    /// are what each node gives; of a step that takes no device, the CPU is that of all nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<(u32, u32)>,
     /// Devices of a tensor parallel group: each group lies in one island.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tensor_ranks: Option<u32>,
-    /// Work per hour in thousandths of that of the reference device: the count follows from it, kind by kind.
+    /// Work per hour in thousandths of that of the reference device: the count follows from it, kind by kind; over several
+    /// nodes each gives as many, as few as do it together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub units_milli: Option<u64>,
     /// Further nodes that give as many devices: above 0, this is one node's part of a step over several.
@@ -291,14 +293,32 @@ impl Choice {
         !self.groups.is_empty()
     }
 
-    /// The part that each of so many nodes gives; `None` where the devices, or their tensor parallel groups, do not
-    /// split evenly.
+    /// What is split over several nodes: devices, or the whole cores of a step that takes none.
+    pub fn amount(&self) -> u32 {
+        let cores = || u32::try_from(self.cpu_milli / CORE_MILLI).unwrap_or(u32::MAX);
+        if self.is_cpu_only() { cores() } else { self.count }
+    }
+
+    /// The part that each of so many nodes gives; `None` where the devices, or their tensor parallel groups, or the cores
+    /// of a step without devices, do not split evenly.
     #[must_use]
     pub fn part(&self, nodes: u32) -> Option<Self> {
+        if self.is_cpu_only() {
+            return self.part_of_cores(nodes);
+        }
         let groups = self.count.checked_div(self.tensor_ranks.unwrap_or(1))?;
         let is_even = nodes == 1 || (nodes > 1 && groups > 0 && groups.is_multiple_of(nodes));
         let count = self.count / nodes.max(1);
         is_even.then(|| Self { count, count_ceiling: None, nodes: None, peers: nodes - 1, ..self.clone() })
+    }
+
+    /// Memory of the whole job lies evenly over the nodes; what is asked of a host is asked of each.
+    fn part_of_cores(&self, nodes: u32) -> Option<Self> {
+        let cores = self.cpu_milli.checked_div(u64::from(nodes))?;
+        let is_even = nodes == 1 || (cores > 0 && self.cpu_milli.is_multiple_of(CORE_MILLI * u64::from(nodes)));
+        let of_job = self.job_memory_mib.map_or(0, |mib| mib.div_ceil(u64::from(nodes)));
+        let host_memory_mib = self.host_memory_mib.max(of_job);
+        is_even.then(|| Self { cpu_milli: cores, host_memory_mib, nodes: None, peers: nodes - 1, ..self.clone() })
     }
 
     /// Whether the step takes no device.

@@ -1,5 +1,8 @@
 //! Indices and quantities. Bookkeeping is integer: MiB, thousandths of a share, milliwatt, MB/s.
 
+/// A core, in thousandths of one.
+pub const CORE_MILLI: u64 = 1000;
+
 /// A whole device, in thousandths of a share.
 pub const WHOLE_MILLI: u16 = 1000;
 

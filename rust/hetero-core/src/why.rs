@@ -60,7 +60,7 @@ fn granted_words(placement: &Placement) -> String {
     }
     let node = placement.nodes.join(", ");
     let Some(granted) = &placement.granted else {
-        return core_words(placement.cpu_milli, &node);
+        return cores_on(placement, &node);
     };
     if placement.nodes.len() < 2 {
         return device_words(granted, &placement.devices, &node);
@@ -91,6 +91,17 @@ fn device_words(granted: &Granted, devices: &[Grant], node: &str) -> String {
 fn core_words(cpu_milli: u64, node: &str) -> String {
     let cores = cpu_milli / 1000; // a request counts whole cores
     format!("{cores} core{} of {node}", if cores == 1 { "" } else { "s" })
+}
+
+/// Cores of a step that takes no device, in all and of each node.
+fn cores_on(placement: &Placement, node: &str) -> String {
+    let (each, nodes) = (placement.cpu_milli, placement.nodes.len());
+    if nodes < 2 {
+        return core_words(each, node);
+    }
+    let of_node = |node: &String| format!("\n    {}", core_words(each, node));
+    let parts: String = placement.nodes.iter().map(of_node).collect();
+    format!("{} cores on {nodes} nodes{parts}", each * nodes as u64 / 1000)
 }
 
 fn name_of(granted: &Granted) -> &str {
@@ -139,7 +150,10 @@ fn victim_lines(victims: &Victims) -> String {
     let lost =
         victims.lost_device_ms.map_or("unknown work is".to_owned(), |ms| format!("{} device-seconds are", seconds(ms)));
     let least = if victims.is_least { "" } else { ", perhaps not the least" };
-    let mut text = format!("  victims: {} would fit on {}; {lost} lost{least}\n", victims.choice, victims.node);
+    let (shown, rest) = victims.nodes.split_at(victims.nodes.len().min(NODES_SHOWN));
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    let nodes = shown.join(", ");
+    let mut text = format!("  victims: {} would fit on {nodes}{more}; {lost} lost{least}\n", victims.choice);
     let (shown, rest) = victims.victims.split_at(victims.victims.len().min(NODES_SHOWN));
     for victim in shown {
         let _ = writeln!(text, "      {}", victim_words(victim));

@@ -5,28 +5,11 @@
 mod sample;
 
 use hetero_core::decision::{CountedFrom, Victims};
-use hetero_core::document::FleetDocument;
-use hetero_core::{Decision, Fleet, Question, Request, place, why};
+use hetero_core::{Decision, Request, why};
 use proptest::prelude::*;
-use sample::{any_nodes, choice, profiles};
+use sample::busy::{any_busy_nodes, decide, entry_of, fleet, loss, may_end, parties, request};
+use sample::choice;
 use serde_json::{Value, json};
-
-fn fleet(nodes: &[Value]) -> Fleet {
-    let text = json!({
-        "apiVersion": "hetero-ops/v1", "kind": "Fleet", "generated": {"at": "2026-11-29T10:00:00Z", "by": "test"},
-        "clusters": [{"name": "here", "nodes": nodes}]
-    });
-    Fleet::new(FleetDocument::from_json(text.to_string().as_bytes()).expect("valid"), profiles()).expect("valid")
-}
-
-fn request(choices: &[Value], priority: Option<i64>) -> Request {
-    let text = json!({"requirement": json!(choices).to_string(), "choices": choices, "priority": priority});
-    Request::from_json(text.to_string().as_bytes()).expect("valid")
-}
-
-fn decide(fleet: &Fleet, request: &Request) -> Decision {
-    place(fleet, request, &Question::default()).expect("the question is valid")
-}
 
 fn victims_of(nodes: &[Value], request: &Request) -> Option<Victims> {
     match decide(&fleet(nodes), request) {
@@ -61,7 +44,7 @@ fn the_one_that_saved_last_ends() {
     let nodes = [("a", 500), ("b", 5), ("c", 50)];
     let nodes = nodes.map(|(name, minutes)| node(name, &[whole(name, &json!({"checkpoint_age_s": minutes * 60}))]));
     let found = victims_of(&nodes, &big(4, 1)).expect("one may end");
-    assert_eq!((owners(&found), found.node.as_str(), found.is_least), (vec!["b"], "b", true));
+    assert_eq!((owners(&found), found.nodes.join(",").as_str(), found.is_least), (vec!["b"], "b", true));
     assert_eq!(found.lost_device_ms, Some(4 * 300 * 1000));
     assert_eq!(found.victims[0].counted_from, Some(CountedFrom::Checkpoint));
     let decision = decide(&fleet(&nodes), &big(4, 1));
@@ -78,7 +61,7 @@ fn a_gang_counts_with_all_its_entries() {
     let found = victims_of(&nodes(119), &big(4, 1)).expect("one may end");
     assert_eq!(owners(&found), ["single"]); // more than one entry of the gang, less than both
     let found = victims_of(&nodes(121), &big(4, 1)).expect("one may end");
-    assert_eq!((owners(&found), found.node.as_str()), (vec!["x", "y"], "a"));
+    assert_eq!((owners(&found), found.nodes.join(",").as_str()), (vec!["x", "y"], "a"));
     assert_eq!(found.lost_device_ms, Some(2 * 4 * 60 * 1000));
     let mut kept = nodes(121);
     kept[1]["used"][0]["preemptible"] = json!(false); // so the gang stays whole
@@ -146,51 +129,10 @@ fn of_many_on_one_node_what_is_not_needed_is_spared() {
     assert_eq!((found.victims.len(), found.is_least), (3, false));
 }
 
-/// Sets of entries that go together, found by joining until nothing changes.
-fn parties(nodes: &[Value]) -> Vec<Vec<(usize, usize)>> {
-    let entry = |&(n, u): &(usize, usize)| &nodes[n]["used"][u];
-    let mut all: Vec<Vec<(usize, usize)>> = Vec::new();
-    for (n, node) in nodes.iter().enumerate() {
-        all.extend((0..node["used"].as_array().expect("a list").len()).map(|u| vec![(n, u)]));
-    }
-    let are_one = |a: &(usize, usize), b: &(usize, usize)| {
-        let (one, other) = (entry(a), entry(b));
-        (a.0 == b.0 && one["owner"] == other["owner"]) || (!one["gang"].is_null() && one["gang"] == other["gang"])
-    };
-    let touch = |a: &Vec<(usize, usize)>, b: &Vec<(usize, usize)>| {
-        a.iter().any(|one| b.iter().any(|other| are_one(one, other)))
-    };
-    while let Some((a, b)) =
-        (0..all.len()).flat_map(|a| (a + 1..all.len()).map(move |b| (a, b))).find(|&(a, b)| touch(&all[a], &all[b]))
-    {
-        let joined = all.remove(b);
-        all[a].extend(joined);
-    }
-    all
-}
-
-type Loss = (u64, u64, usize);
-
-fn loss(nodes: &[Value], party: &[(usize, usize)]) -> Loss {
-    let each = party.iter().map(|&(n, u)| {
-        let used = &nodes[n]["used"][u];
-        let milli =
-            used["share_milli"].as_u64().expect("said") * used["devices"].as_array().expect("a list").len() as u64;
-        used["checkpoint_age_s"].as_u64().map_or((milli, 0, 1), |age| (0, milli * age, 1))
-    });
-    each.fold((0, 0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1, sum.2 + one.2))
-}
-
 /// The least loss over all nodes and all sets of parties, by asking a fleet of that node without them.
-fn least(nodes: &[Value], choices: &[Value], priority: i64) -> Option<Loss> {
-    let may_end = |party: &Vec<(usize, usize)>| {
-        party.iter().all(|&(n, u)| {
-            let used = &nodes[n]["used"][u];
-            used["preemptible"] == json!(true) && used["priority"].as_i64().is_some_and(|of| of < priority)
-        })
-    };
-    let ending: Vec<Vec<(usize, usize)>> = parties(nodes).into_iter().filter(may_end).collect();
-    let mut best: Option<Loss> = None;
+fn least(nodes: &[Value], choices: &[Value], priority: i64) -> Option<sample::busy::Loss> {
+    let ending: Vec<_> = parties(nodes).into_iter().filter(|party| may_end(nodes, party, priority)).collect();
+    let mut best = None;
     for n in 0..nodes.len() {
         let here: Vec<_> = ending.iter().filter(|party| party.iter().any(|entry| entry.0 == n)).collect();
         for set in 1u32..1 << here.len() {
@@ -210,28 +152,6 @@ fn least(nodes: &[Value], choices: &[Value], priority: i64) -> Option<Loss> {
         }
     }
     best
-}
-
-fn any_busy_nodes() -> impl Strategy<Value = Vec<Value>> {
-    let preemptible = prop::sample::select(vec![json!(true), json!(true), json!(true), json!(false), Value::Null]);
-    let priority = prop::sample::select(vec![json!(0), json!(0), json!(1), json!(2), Value::Null]);
-    let gang = prop::sample::select(vec![Value::Null, Value::Null, Value::Null, json!("g"), json!("h")]);
-    let age = prop::sample::select(vec![Value::Null, json!(0), json!(10), json!(10), json!(25), json!(60)]);
-    let entry = (preemptible, priority, gang, age, prop::bool::weighted(0.1));
-    (any_nodes(), prop::collection::vec(entry, 40)).prop_map(|(mut nodes, entries)| {
-        let mut entries = entries.into_iter();
-        for node in &mut nodes {
-            node["labels"] = json!({});
-            let used = node["used"].as_array_mut().expect("a list");
-            for (at, used) in used.iter_mut().enumerate() {
-                let (preemptible, priority, gang, age, is_same_owner) = entries.next().expect("enough for five nodes");
-                used["owner"] = json!(if is_same_owner { "shared".to_owned() } else { format!("o{at}") });
-                (used["preemptible"], used["priority"], used["gang"]) = (preemptible, priority, gang);
-                used["checkpoint_age_s"] = age;
-            }
-        }
-        nodes
-    })
 }
 
 proptest! {
@@ -263,11 +183,4 @@ proptest! {
         }
         prop_assert_eq!(fleet.capacity(), &before);
     }
-}
-
-fn entry_of(nodes: &[Value], victim: &hetero_core::decision::Victim) -> (usize, usize) {
-    let n = nodes.iter().position(|node| node["name"] == json!(victim.node)).expect("a node");
-    let used = nodes[n]["used"].as_array().expect("a list").iter();
-    let is_it = |used: &Value| used["devices"] == json!(victim.devices) && used["owner"] == json!(victim.owner);
-    (n, used.clone().position(is_it).expect("an entry"))
 }

@@ -34,7 +34,7 @@ pub fn kind_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
 
 /// Of compute units each kind needs a count of its own: the others are asked for theirs.
 fn work_misfit(kind: &Kind, choice: &Choice) -> Option<Misfit> {
-    match work::devices(kind, choice.units_milli?) {
+    match work::devices(kind, choice.units_milli?, choice.peers) {
         None => Some(Misfit::of(Code::ComputeTooLow)),
         Some(devices) => (devices != choice.count).then(|| Misfit::of(Code::NotOffered)),
     }

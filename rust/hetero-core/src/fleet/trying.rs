@@ -1,5 +1,7 @@
 //! What would be, were something given back: on a copy that answers for free capacity and nothing else.
 
+use std::collections::BTreeSet;
+
 use super::Fleet;
 use crate::document::FleetDocument;
 use crate::hold::Hold;
@@ -43,16 +45,35 @@ impl Fleet {
         Some(answer)
     }
 
-    /// Asks as if holds on a node were given back; afterwards all is as it was.
-    pub(crate) fn with_given<T>(&mut self, node: NodeIdx, holds: &[Hold], ask: impl FnOnce(&Self) -> T) -> T {
+    /// A copy to try on that also knows states, which follow what is given back.
+    pub(crate) fn trial_with_states(&self) -> Self {
+        Self { states: self.states.clone(), ..self.trial() }
+    }
+
+    /// Asks as if holds were given back; afterwards all is as it was.
+    pub(crate) fn with_given<T>(&mut self, holds: &[Hold], ask: impl FnOnce(&mut Self) -> T) -> T {
         let start = self.capacity.checkpoint();
         for hold in holds {
             self.capacity.give(hold).expect("what the document says is in use was taken");
         }
-        self.draws.update(&self.inventory, &self.capacity.free_milli, &self.readings, node);
+        let nodes: BTreeSet<NodeIdx> = holds.iter().map(|hold| hold.node).collect();
+        self.follow(&nodes);
         let answer = ask(self);
         self.capacity.rollback(start);
-        self.draws.update(&self.inventory, &self.capacity.free_milli, &self.readings, node);
+        self.follow(&nodes);
         answer
+    }
+
+    /// Counts what nodes draw anew, and their states where they are known.
+    fn follow(&mut self, nodes: &BTreeSet<NodeIdx>) {
+        for &node in nodes {
+            self.draws.update(&self.inventory, &self.capacity.free_milli, &self.readings, node);
+        }
+        if !self.states.is_empty() {
+            let near: BTreeSet<NodeIdx> = nodes.iter().flat_map(|&node| self.in_rack(node)).collect();
+            for node in near {
+                self.update_state(node);
+            }
+        }
     }
 }

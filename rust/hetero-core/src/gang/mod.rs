@@ -2,7 +2,8 @@
 //!
 //! A choice asks for devices in all and for a number of nodes, or a range of them. Every node gives as many devices, of one
 //! model, in one cluster; what a node must have (CPU, memory, links, tensor parallel groups in one island) its part must
-//! have. Of a range of counts the most devices are taken, then the fewest nodes.
+//! have. Of a range of counts the most devices are taken, then the fewest nodes. A step that takes no device is split by
+//! its cores.
 //!
 //! Which nodes: those with the most pairs of nodes in one zone, of these with the most in one rack, of these with the
 //! highest score, then those near a network card where that is preferred, then with less left idle, then by name. A step
@@ -20,10 +21,10 @@ use crate::score::Values;
 use crate::topology::Pairs;
 use crate::{filter, place::Question};
 
-pub(crate) use part::Part;
+pub(crate) use part::{Part, fits_of_models};
 pub(crate) use placing::placement;
 pub(crate) use refusing::{considered, decide};
-pub(crate) use shape::{apart, digested, fits, is_good, settle};
+pub(crate) use shape::{apart, digested, fits, is_good, least, settle};
 
 /// The best way to serve a choice on several nodes.
 #[derive(Clone, Debug)]
@@ -36,6 +37,8 @@ pub(crate) struct Gang {
     pub(crate) total: f64,
     /// Pairs of devices by distance.
     pub(crate) pairs: Pairs,
+    /// What it is compared by with others on as many nodes.
+    pub(crate) merit: search::Merit,
 }
 
 impl Gang {

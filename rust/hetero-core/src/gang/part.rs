@@ -61,12 +61,14 @@ pub(crate) fn of_each_model(
     question: &Question,
 ) -> Vec<OfModel> {
     let (inventory, states) = (fleet.inventory(), fleet.states());
-    let models = fits_of_models(inventory, fit);
+    let models = fits_of_models(inventory, choice, fit);
     let mut found = vec![OfModel { by_state: IndexMap::new() }; models.len()];
     for node in states.representatives() {
         for (of_model, fit) in found.iter_mut().zip(&models) {
-            let has_one = fleet.node(node).kinds.iter().any(|run| fit[run.kind.at()].is_none());
-            if has_one && let Some(part) = best_of_node(fleet, node, choice, fit, question) {
+            let has_one = || fleet.node(node).kinds.iter().any(|run| fit[run.kind.at()].is_none());
+            if (choice.is_cpu_only() || has_one())
+                && let Some(part) = best_of_node(fleet, node, choice, fit, question)
+            {
                 of_model.by_state.insert(states.index(node), part);
             }
         }
@@ -74,8 +76,16 @@ pub(crate) fn of_each_model(
     found
 }
 
-/// The verdict on the kinds, model by model: as given for the kinds of one, and no for all others.
-fn fits_of_models(inventory: &Inventory, fit: &[Option<Misfit>]) -> Vec<Vec<Option<Misfit>>> {
+/// The verdict on the kinds, model by model: as given for the kinds of one, and no for all others. One verdict of a step
+/// that takes no device.
+pub(crate) fn fits_of_models(
+    inventory: &Inventory,
+    choice: &Choice,
+    fit: &[Option<Misfit>],
+) -> Vec<Vec<Option<Misfit>>> {
+    if choice.is_cpu_only() {
+        return vec![fit.to_vec()];
+    }
     let mut models: IndexMap<_, Vec<usize>> = IndexMap::new();
     for (at, kind) in inventory.kinds.iter().enumerate().filter(|(at, _)| fit[*at].is_none()) {
         models.entry(model_of(kind)).or_default().push(at);
@@ -139,15 +149,15 @@ fn best_of_node(
 #[allow(clippy::cast_possible_truncation)] // a score is 0 to 100
 fn points(values: &Values, choice: &Choice, question: &Question) -> i64 {
     let weights = &question.weights;
-    let all = weights.performance + weights.topology + weights.fragmentation + weights.power + weights.draw;
-    let all = f64::from(all);
+    let of_devices = if choice.is_cpu_only() { 0 } else { weights.topology + weights.draw };
+    let all = f64::from(weights.performance + weights.fragmentation + weights.power + of_devices);
     let nodes = f64::from(choice.peers + 1);
     let means = values.performance * f64::from(weights.performance)
         + values.fragmentation * f64::from(weights.fragmentation)
         + values.power * f64::from(weights.power)
         + values.draw.unwrap_or(0.0) * f64::from(weights.draw);
     let (own, total) = (pairs(choice.count), pairs(choice.total()));
-    let nearness = values.topology.unwrap_or(0.0) * own as f64 / total as f64 * f64::from(weights.topology);
+    let nearness = values.topology.unwrap_or(0.0) * own as f64 / total.max(1) as f64 * f64::from(weights.topology);
     let points = (means / nodes + nearness) * 100.0 / all - values.penalty / nodes;
     (points * NANO).round() as i64
 }

@@ -20,7 +20,7 @@ pub(crate) fn placement(
     let of_first = place::placement(fleet, request, question, index, part, &gang.parts[0].best, reasons);
     let inventory = fleet.inventory();
     let usable = |at: usize| inventory.kinds[inventory.devices[at].kind.at()].usable_mib;
-    let least = gang.parts.iter().filter_map(|part| usable(part.best.devices[0])).min();
+    let least = gang.parts.iter().filter_map(|part| usable(*part.best.devices.first()?)).min();
     Placement {
         score: round(gang.total),
         terms: gang.values.terms_with(question, |term| why(term, gang, fleet, part, question)),

@@ -29,7 +29,7 @@ struct Member {
 
 /// What a set of nodes is compared by: pairs in one zone, pairs in one rack, points, and, negative, devices without a network
 /// card where that is preferred and what is left idle. A gang shares no device, so nobody of its kind is met.
-type Merit = [i64; 5];
+pub(crate) type Merit = [i64; 5];
 
 /// Some nodes, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ fn members(fleet: &Fleet, choice: &Choice, model: &OfModel) -> Vec<Member> {
 
 /// Of the nodes of a rack under a power budget the best ones, as many as it can feed together.
 fn fed(fleet: &Fleet, choice: &Choice, model: &OfModel, mut members: Vec<Member>) -> Vec<Member> {
-    if choice.may_cap_power || fleet.inventory().racks.is_empty() {
+    if choice.may_cap_power || choice.is_cpu_only() || fleet.inventory().racks.is_empty() {
         return members;
     }
     let mut drawn: BTreeMap<usize, u64> = BTreeMap::new();
@@ -191,7 +191,7 @@ fn within(level: Level, members: &[Member], nodes: usize) -> Set {
 
 /// The first members of a rack, which are its best.
 fn first(members: &[Member], nodes: usize) -> Set {
-    let less = |amount: u64| -i64::try_from(amount).unwrap_or(i64::MAX);
+    let less = |amount: u32| -i64::from(amount);
     let mut merit: Merit = [0; 5];
     let chosen = &members[..nodes];
     for member in chosen {
@@ -230,16 +230,18 @@ fn gang(fleet: &Fleet, choice: &Choice, model: &OfModel, set: &Set, question: &Q
             pairs_by_distance.add(distance, u64::from(choice.count) * u64::from(choice.count));
         }
     }
-    let kind = kind_of(fleet, parts[0].best.candidate());
-    let nearness = sum(&pairs_by_distance, kind, question.weights.numa_penalty_milli);
+    let nearness = || {
+        let kind = kind_of(fleet, parts[0].best.candidate());
+        sum(&pairs_by_distance, kind, question.weights.numa_penalty_milli) / pairs(choice.total()) as f64
+    };
     let values = Values {
         performance: mean(|values| values.performance),
-        topology: Some(nearness / pairs(choice.total()) as f64),
+        topology: (!choice.is_cpu_only()).then(nearness),
         fragmentation: mean(|values| values.fragmentation),
         power: mean(|values| values.power),
         draw: parts[0].best.values.draw.map(|_| mean(|values| values.draw.unwrap_or(0.0))),
         penalty: mean(|values| values.penalty),
         lost: parts.iter().fold(Worth::default(), |sum, part| sum.plus(&part.best.values.lost)),
     };
-    Gang { total: values.total(&question.weights), parts, values, pairs: pairs_by_distance }
+    Gang { total: values.total(&question.weights), parts, values, pairs: pairs_by_distance, merit: set.merit }
 }

@@ -1,5 +1,7 @@
 //! How many devices on how many nodes: what is tried of the ranges that a choice allows.
 
+use std::cell::OnceCell;
+
 use crate::digest::Hasher;
 use crate::fleet::Fleet;
 use crate::gang::best;
@@ -19,20 +21,18 @@ pub(crate) fn settle(fleet: &Fleet, request: &Request, index: usize, question: &
         return None;
     }
     let choice = apart(fleet, request, written);
+    let empty = OnceCell::new();
+    let could_be = |part: &Choice| {
+        let untaken = Place { taken: Vec::new(), ..part.place.clone() };
+        let empty = empty.get_or_init(|| fleet.emptied());
+        is_fit(empty, request, index, &Choice { place: untaken, ..part.clone() })
+    };
     if choice.units_milli.is_some() {
-        return Some(work::settle(fleet, request, index, &choice, question));
+        return Some(work::settle(fleet, request, index, &choice, question, could_be));
     }
     let found = shapes(fleet, &choice).find(|part| is_placed(fleet, request, index, part, question));
     found.or_else(|| {
-        let empty = fleet.emptied();
-        let untaken = Choice { place: Place { taken: Vec::new(), ..choice.place.clone() }, ..choice.clone() };
-        let could_be = |part: &Choice| {
-            let untaken = Choice { place: untaken.place.clone(), ..part.clone() };
-            is_fit(&empty, request, index, &untaken)
-        };
-        let fewest =
-            (choice.count..=choice.count_ceiling.unwrap_or(choice.count)).map(|count| of_count(&choice, count));
-        let fewest: Vec<Choice> = fewest.map(Iterator::collect).find(|parts: &Vec<Choice>| !parts.is_empty())?;
+        let fewest = fewest(&choice);
         fewest.iter().find(|part| could_be(part)).or(fewest.last()).cloned()
     })
 }
@@ -91,9 +91,9 @@ pub(crate) fn apart(fleet: &Fleet, request: &Request, choice: &Choice) -> Choice
 }
 
 /// Parts to be tried: most devices first, then fewest nodes. What no node could have is left out.
-fn shapes<'a>(fleet: &Fleet, choice: &'a Choice) -> Box<dyn Iterator<Item = Choice> + 'a> {
+fn shapes<'a>(fleet: &'a Fleet, choice: &'a Choice) -> Box<dyn Iterator<Item = Choice> + 'a> {
     if choice.units_milli.is_some() {
-        return Box::new(work::counts(fleet, choice).into_iter());
+        return Box::new(work::parts(fleet, choice));
     }
     let inventory = fleet.inventory();
     let largest = inventory.nodes.iter().flat_map(|node| &node.kinds).map(|run| run.devices.len()).max().unwrap_or(0);
@@ -107,7 +107,19 @@ fn shapes<'a>(fleet: &Fleet, choice: &'a Choice) -> Box<dyn Iterator<Item = Choi
 fn of_count(choice: &Choice, count: u32) -> impl Iterator<Item = Choice> + use<> {
     let (least, most) = choice.nodes.unwrap_or((1, 1));
     let choice = choice.with_count(count);
-    (least..=most.min(count.max(1))).filter_map(move |nodes| choice.part(nodes))
+    (least..=most.min(choice.amount().max(1))).filter_map(move |nodes| choice.part(nodes))
+}
+
+/// What is asked at least: parts of the smallest count that splits, or of each that some kind does the work with; fewest
+/// nodes first.
+pub(crate) fn least(fleet: &Fleet, choice: &Choice) -> Vec<Choice> {
+    if choice.units_milli.is_some() { work::parts(fleet, choice).collect() } else { fewest(choice) }
+}
+
+fn fewest(choice: &Choice) -> Vec<Choice> {
+    let counts = choice.count..=choice.count_ceiling.unwrap_or(choice.count);
+    let parts = counts.map(|count| of_count(choice, count).collect::<Vec<_>>());
+    parts.into_iter().find(|parts| !parts.is_empty()).unwrap_or_default()
 }
 
 fn is_fit(fleet: &Fleet, request: &Request, index: usize, part: &Choice) -> bool {

@@ -22,7 +22,7 @@ use crate::score::Policy;
 pub(crate) use joint::Joint;
 pub(crate) use placing::{placement, scored};
 pub(crate) use refusing::{considered, decide};
-pub(crate) use search::best;
+pub(crate) use search::{Ask, best, domains, fits_on};
 
 /// The choice and its groups, each as a choice of its own, in the same place.
 ///

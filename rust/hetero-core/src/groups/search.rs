@@ -76,6 +76,13 @@ pub(crate) fn on_node(trial: &mut Fleet, ask: Ask<'_>, node: NodeIdx) -> Result<
     })
 }
 
+/// The nodes of the first way found on these nodes, whatever it scores. `trial` is as it was afterwards.
+pub(crate) fn fits_on(trial: &mut Fleet, ask: Ask<'_>, nodes: &[NodeIdx]) -> Option<Vec<NodeIdx>> {
+    let mut progress = Progress::default();
+    descend(trial, ask, nodes, &mut Vec::new(), true, &mut progress);
+    progress.best.map(|joint| joint.nodes())
+}
+
 /// The best way over nodes that are as near as the choice asks: on one switch, else in one rack.
 fn across(fleet: &Fleet, trial: &mut Fleet, ask: Ask<'_>) -> Option<Joint> {
     let allowed = ask.choice.nearness.unwrap_or(Nearness::Node);
@@ -96,7 +103,7 @@ fn across(fleet: &Fleet, trial: &mut Fleet, ask: Ask<'_>) -> Option<Joint> {
 }
 
 /// The nodes that are meant, by switch or rack; those of the first node come first.
-fn domains(fleet: &Fleet, choice: &Choice, level: Nearness) -> BTreeMap<u32, Vec<NodeIdx>> {
+pub(crate) fn domains(fleet: &Fleet, choice: &Choice, level: Nearness) -> BTreeMap<u32, Vec<NodeIdx>> {
     let mut domains: BTreeMap<u32, Vec<NodeIdx>> = BTreeMap::new();
     let nodes = (0..fleet.inventory().nodes.len()).map(NodeIdx::new);
     for node in nodes.filter(|&node| filter::elsewhere(fleet.node(node), choice).is_none()) {

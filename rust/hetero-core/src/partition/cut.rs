@@ -147,7 +147,7 @@ impl<'a> Search<'a> {
         best.values.fragmentation = fragmentation::value(lost.total() as f64);
         best.values.lost = lost;
         best.total = best.values.total(&self.question.weights);
-        best.tie.idle_milli = before.total_milli() - u64::from(WHOLE_MILLI);
+        best.tie.idle_milli = before.total_milli() - u32::from(WHOLE_MILLI);
         best
     }
 

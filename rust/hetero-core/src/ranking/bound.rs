@@ -3,6 +3,7 @@
 use crate::ranking::Outlook;
 use crate::score::fragmentation;
 use crate::state::StateKey;
+use crate::tie::Tie;
 use crate::worth::{Drift, PARTS};
 
 /// Points by which rounding may misjudge a bound.
@@ -17,8 +18,10 @@ pub(super) struct Bound {
     other_points: f32,
     /// Whose it is, of the states that have its number.
     generation: u32,
-    /// What was lost, each part divided by how far its factors had fallen.
+    /// What was lost, each part divided by how far its factors had come.
     lost: [f32; PARTS],
+    /// The best that may decide between its candidates and others of their score.
+    pub(super) tie: Tie,
 }
 
 /// What makes points of bounds: the same for all states of one decision.
@@ -36,7 +39,7 @@ impl Scale {
 }
 
 impl Bound {
-    pub(super) const UNKNOWN: Self = Self { other_points: f32::NAN, generation: 0, lost: [0.0; PARTS] };
+    pub(super) const UNKNOWN: Self = Self { other_points: f32::NAN, generation: 0, lost: [0.0; PARTS], tie: Tie::BEST };
 
     /// Of a state that was scored now; `None` where the choice does not fit.
     #[allow(clippy::cast_possible_truncation)] // the bound is wider than what is cut off
@@ -44,8 +47,18 @@ impl Bound {
         let Some(outlook) = outlook else {
             return Self { other_points: f32::NEG_INFINITY, generation, ..Self::UNKNOWN };
         };
-        let lost = |part: usize| (outlook.lost.0[part] as f64 / now.low[part]) as f32;
-        Self { other_points: outlook.other_points as f32, generation, lost: std::array::from_fn(lost) }
+        let lost = |part: usize| (outlook.lost.0[part] as f64 / now.high[part]) as f32;
+        Self {
+            other_points: outlook.other_points as f32,
+            generation,
+            lost: std::array::from_fn(lost),
+            tie: outlook.least_tie,
+        }
+    }
+
+    /// The same for candidates of which is not known what decides between them.
+    pub(super) fn of_any_tie(&self) -> Self {
+        Self { tie: Tie::BEST, ..*self }
     }
 
     /// Whether it says something of a state.
@@ -58,7 +71,7 @@ impl Bound {
         self.other_points > f32::NEG_INFINITY
     }
 
-    /// The score at most, where the choice fits: none is below 0, however many points are taken off.
+    /// The score at most, where the choice fits: none is below 0, however many points are taken off, and none above 100.
     pub(super) fn most_points(&self, scale: &Scale) -> Option<f64> {
         let mut lanes = [0.0f32; LANES]; // side by side: one after the other, floats may not be added in another order
         for part in 0..PARTS {
@@ -67,6 +80,6 @@ impl Bound {
         let lost: f32 = lanes.iter().sum();
         let value = fragmentation::value(f64::from(lost));
         let points = f64::from(self.other_points) + scale.points_of_fragmentation * value + ROUNDING_POINTS;
-        self.fits().then_some(points.max(0.0))
+        self.fits().then_some(points.clamp(0.0, 100.0))
     }
 }

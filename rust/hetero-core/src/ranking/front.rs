@@ -10,6 +10,7 @@ use crate::tie::Tie;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
     pub(super) most_points: f64,
+    pub(super) tie: Tie,
     pub(super) state: StateKey,
 }
 
@@ -29,7 +30,7 @@ impl PartialOrd for Open {
 
 impl Ord for Open {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.most_points.total_cmp(&other.most_points)
+        self.most_points.total_cmp(&other.most_points).then(other.tie.cmp(&self.tie))
     }
 }
 
@@ -44,6 +45,12 @@ pub(super) struct Front {
 impl Front {
     pub(super) fn new() -> Self {
         Self { total: f64::NEG_INFINITY, tie: Tie::default(), states: Vec::new() }
+    }
+
+    /// Whether a state may be as good, or better.
+    pub(super) fn may_be_joined_by(&self, open: &Open) -> bool {
+        let order = self.total.total_cmp(&open.most_points).then(open.tie.cmp(&self.tie));
+        order.is_le()
     }
 
     pub(super) fn add(&mut self, state: usize, outlook: &Outlook) {

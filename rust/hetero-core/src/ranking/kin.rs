@@ -65,6 +65,6 @@ impl Ask {
     /// memory may be why.
     pub(super) fn bound_from(&self, other: &Self, bound: &Bound, state: StateKey) -> Option<Bound> {
         let tells = bound.is_of(state) && (bound.fits() || self.host_memory_mib >= other.host_memory_mib);
-        tells.then_some(*bound)
+        tells.then(|| bound.of_any_tie())
     }
 }

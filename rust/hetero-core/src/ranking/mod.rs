@@ -27,8 +27,8 @@ use bound::{Bound, Scale};
 use front::{Front, Open};
 use kin::Ask;
 
-/// Bounds that are kept at most, over all choices: 72 bytes each.
-const MOST_BOUNDS: usize = 2_000_000;
+/// Bounds that are kept at most, over all choices: 116 bytes each.
+const MOST_BOUNDS: usize = 1_250_000;
 
 /// Choices that are asked at most what they know of a state.
 const MOST_KIN: usize = 32;
@@ -58,6 +58,8 @@ pub(crate) struct Outlook {
     pub(crate) total: f64,
     /// What decides between the best candidate and others of its score.
     pub(crate) tie: Tie,
+    /// The least of all candidates.
+    pub(crate) least_tie: Tie,
     /// The most points that a candidate has beside those of fragmentation.
     pub(crate) other_points: f64,
     /// The least that a candidate costs the mix, part by part.
@@ -69,8 +71,12 @@ impl Outlook {
     pub(crate) fn joined(&self, other: &Self) -> Self {
         let is_better = self.total.total_cmp(&other.total).then(other.tie.cmp(&self.tie)).is_ge();
         let best = if is_better { self } else { other };
-        let (other_points, lost) = (self.other_points.max(other.other_points), self.lost.least(&other.lost));
-        Self { other_points, lost, ..*best }
+        Self {
+            least_tie: self.least_tie.min(other.least_tie),
+            other_points: self.other_points.max(other.other_points),
+            lost: self.lost.least(&other.lost),
+            ..*best
+        }
     }
 }
 
@@ -152,11 +158,16 @@ impl Memory {
                 };
                 *bound = of_kin;
             }
-            let most_points = bound.most_points(&scale).filter(|&most_points| most_points >= best.total);
-            open.extend(most_points.map(|most_points| Open { most_points, state }));
+            let most_points = bound.most_points(&scale);
+            open.extend(most_points.map(|most_points| Open { most_points, tie: bound.tie, state }));
+        }
+        if let Some(first) = open.iter().max().filter(|first| best.may_be_joined_by(first)) {
+            let state = first.state;
+            rescore(state, &mut bounds[state.number], &mut best);
+            open.retain(|open| open.state != state && best.may_be_joined_by(open));
         }
         let mut open = BinaryHeap::from(open);
-        while let Some(Open { state, .. }) = open.pop().filter(|open| open.most_points >= best.total) {
+        while let Some(Open { state, .. }) = open.pop().filter(|open| best.may_be_joined_by(open)) {
             rescore(state, &mut bounds[state.number], &mut best);
         }
         rankings.all[at].bounds = bounds;

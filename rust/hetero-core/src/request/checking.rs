@@ -28,12 +28,12 @@ pub(crate) fn check(choice: &Choice) -> Result<()> {
         }
         let counts = choice.count..=choice.count_ceiling.unwrap_or(choice.count);
         let splits = |count| (least..=most).any(|nodes| choice.with_count(count).part(nodes).is_some());
-        if !counts.clone().any(splits) {
-            return refuse("the devices do not split evenly over so many nodes; every node gives as many");
+        if choice.units_milli.is_none() && !counts.clone().any(splits) {
+            return refuse("what is asked does not split evenly over so many nodes; every node gives as many");
         }
     }
-    if choice.units_milli.is_some() && (choice.count_ceiling.is_some() || choice.may_be_gang()) {
-        return refuse("compute units stand instead of a count, and are of one node");
+    if choice.units_milli.is_some() && choice.count_ceiling.is_some() {
+        return refuse("compute units stand instead of a count");
     }
     if choice.has_groups() {
         check_groups(choice)?;

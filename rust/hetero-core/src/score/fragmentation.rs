@@ -6,43 +6,42 @@ use crate::fleet::Fleet;
 use crate::request::Choice;
 use crate::score::Candidate;
 use crate::units::NodeIdx;
-use crate::worth::{Free, Offer, WORTH_OF_MILLI, Worth};
+use crate::worth::{Offer, WORTH_OF_MILLI, Worth};
 
 /// Loss, in thousandths of a device, that takes the value half way to its end: one node of eight devices.
 const REFERENCE_MILLI: f64 = 8000.0;
 
-/// What a node has before the step, and what that is worth.
+/// What a node offers before the step.
 pub(crate) struct Before<'a> {
     offer: Cow<'a, Offer>,
-    worth: Worth,
-    /// Space for what it has after the step: candidates of a node come one after the other.
-    after: Free,
+    /// Space for what it offers after the step: candidates of a node come one after the other.
+    after: Offer,
 }
 
 impl<'a> Before<'a> {
     /// Of a node as it is.
     pub(crate) fn of(fleet: &'a Fleet, node: NodeIdx) -> Self {
-        let offer = fleet.offer(node);
-        Self { worth: fleet.worth_of(&offer), offer, after: Free::default() }
+        Self { offer: fleet.offer(node), after: Offer::default() }
     }
 
     /// All free shares.
-    pub(crate) fn total_milli(&self) -> u64 {
-        self.offer.free.total_milli
+    #[allow(clippy::cast_possible_truncation)] // of at most 1024 devices
+    pub(crate) fn total_milli(&self) -> u32 {
+        self.offer.free.total_milli as u32
     }
 }
 
 /// What a candidate costs the mix.
 pub(crate) fn lost(fleet: &Fleet, choice: &Choice, candidate: Candidate<'_>, before: &mut Before<'_>) -> Worth {
     let (inventory, node) = (fleet.inventory(), fleet.node(candidate.node));
-    let Before { offer, worth, after } = before;
-    after.copy(&offer.free);
+    let Before { offer, after } = before;
+    after.free.clone_from(&offer.free);
     for &at in candidate.devices {
         let share = inventory.kinds[inventory.devices[at].kind.at()].share_for(choice);
-        after.take(node, at, fleet.capacity().free_milli[at], share);
+        after.free.take(node, at, fleet.capacity().free_milli[at], share);
     }
-    after.cpu_milli = after.cpu_milli.map(|free| free.saturating_sub(choice.cpu_milli));
-    worth.less(&fleet.worth(after))
+    after.free.cpu_milli = after.free.cpu_milli.map(|free| free.saturating_sub(choice.cpu_milli));
+    fleet.lost(offer, after)
 }
 
 /// 1 where nothing is lost, one half where a node of eight devices is.

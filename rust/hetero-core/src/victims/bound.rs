@@ -1,6 +1,6 @@
 //! What it costs at least to open devices, device by device: tells most nodes apart without trying a set.
 
-use crate::victims::party::{Cost, Party};
+use crate::victims::party::Cost;
 
 /// Up to so many parties of one device with unequal shares every set of them is weighed.
 const MOST_WEIGHED: usize = 6;
@@ -9,7 +9,7 @@ const MOST_WEIGHED: usize = 6;
 #[derive(Debug)]
 pub(super) struct Opening {
     /// What is held of devices that can be opened, by device and party.
-    held: Vec<Held>,
+    pub(super) held: Vec<Held>,
     /// The cheapest that are missing: what each costs at least, and its place among the devices that can be opened.
     cheapest: Vec<(Cost, usize)>,
     /// Devices that each party could help to open.
@@ -31,18 +31,18 @@ pub(super) struct Held {
 }
 
 impl Opening {
-    /// `None` where fewer than `missing` devices can be opened.
+    /// `None` where fewer than `missing` devices can be opened; `costs` are those of the parties.
     ///
     /// The cost of a party counts in equal parts, rounded down, for each device that it could help to open: so the parts
     /// of a set add up to at most what it costs.
-    pub(super) fn of(parties: &[&Party], mut held: Vec<Held>, missing: usize) -> Option<Self> {
+    pub(super) fn of(costs: &[Cost], mut held: Vec<Held>, missing: usize) -> Option<Self> {
         held.sort_unstable_by_key(|held| (held.at, held.place));
         held.dedup_by(|next, first| {
             let is_same = (next.at, next.place) == (first.at, first.place);
             first.milli += if is_same { next.milli } else { 0 };
             is_same
         });
-        let (mut opens, mut kept) = (vec![0; parties.len()], Vec::with_capacity(held.len()));
+        let (mut opens, mut kept) = (vec![0; costs.len()], Vec::with_capacity(held.len()));
         for of_one in held.chunk_by(is_of_one) {
             if of_one.iter().map(|held| held.milli).sum::<u64>() >= of_one[0].need_milli {
                 for held in of_one {
@@ -53,7 +53,7 @@ impl Opening {
         }
         let devices = kept.chunk_by(is_of_one).enumerate();
         let mut cheapest: Vec<(Cost, usize)> =
-            devices.map(|(device, held)| (cheapest_parts(parties, &opens, held, |_| ()), device)).collect();
+            devices.map(|(device, held)| (cheapest_parts(costs, &opens, held, |_| ()), device)).collect();
         if cheapest.len() < missing {
             return None;
         }
@@ -64,11 +64,11 @@ impl Opening {
     }
 
     /// Parties that open the missing devices, each once, in their order.
-    pub(super) fn cover(&self, parties: &[&Party]) -> Vec<usize> {
+    pub(super) fn cover(&self, costs: &[Cost]) -> Vec<usize> {
         let devices: Vec<&[Held]> = self.held.chunk_by(is_of_one).collect();
         let mut cover = Vec::new();
         for &(_, device) in &self.cheapest {
-            cheapest_parts(parties, &self.opens, devices[device], |place| cover.push(place));
+            cheapest_parts(costs, &self.opens, devices[device], |place| cover.push(place));
         }
         cover.sort_unstable();
         cover.dedup();
@@ -82,8 +82,8 @@ fn is_of_one(one: &Held, other: &Held) -> bool {
 
 /// A bound of what it costs to open a device; `take` is told of parties that do so: the cheapest, or all where there are
 /// many.
-fn cheapest_parts(parties: &[&Party], opens: &[usize], held: &[Held], mut take: impl FnMut(usize)) -> Cost {
-    let part = |held: &Held| parties[held.place].cost.part_of(opens[held.place]);
+fn cheapest_parts(costs: &[Cost], opens: &[usize], held: &[Held], mut take: impl FnMut(usize)) -> Cost {
+    let part = |held: &Held| costs[held.place].part_of(opens[held.place]);
     if let [only] = held {
         take(only.place);
         return part(only);

@@ -3,6 +3,8 @@
 //! Entries of one owner on one node are one party, and so are all entries of a cluster that name the same gang. A party
 //! may end for a step only if all its entries say that they are preemptible and state a lower priority.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 
 use crate::decision::CountedFrom;
@@ -32,6 +34,8 @@ pub(super) struct Entry {
 /// Entries that end together. All are preemptible.
 #[derive(Clone, Debug)]
 pub(super) struct Party {
+    /// Its place among all parties.
+    pub(super) place: usize,
     /// By node, owner and devices.
     pub(super) entries: Vec<Entry>,
     /// The highest of its entries.
@@ -152,6 +156,12 @@ impl Parties {
         })
     }
 
+    /// Those that may end for a step of this priority and have an entry on one of these nodes, in their order.
+    pub(super) fn below_on(&self, priority: i64, nodes: impl Iterator<Item = NodeIdx>) -> Vec<&Party> {
+        let here: BTreeSet<usize> = nodes.filter_map(|node| self.on.get(&node)).flatten().copied().collect();
+        here.into_iter().map(|at| &self.all[at]).filter(|party| party.priority < priority).collect()
+    }
+
     /// CPU and host memory that come free on a node when so much of what is stated there ends.
     pub(super) fn host_freed(&self, node: NodeIdx, cpu_milli: u64, memory_mib: u64) -> (u64, u64) {
         let (cpu_beyond, memory_beyond) = self.beyond.get(&node).copied().unwrap_or_default();
@@ -219,6 +229,7 @@ impl Groups {
         let whole = self.joined.into_iter().filter_map(|group| group.into_iter().collect::<Option<Vec<Entry>>>());
         let mut all: Vec<Party> = whole.filter_map(party).collect();
         all.sort_by(|a, b| a.entries.iter().map(key).cmp(b.entries.iter().map(key)));
+        all.iter_mut().enumerate().for_each(|(place, party)| party.place = place);
         all
     }
 }
@@ -227,7 +238,7 @@ fn party(mut entries: Vec<Entry>) -> Option<Party> {
     entries.sort_by(|a, b| key(a).cmp(&key(b)));
     let priority = entries.iter().map(|entry| entry.priority).max()?;
     let cost = entries.iter().map(Cost::of).fold(Cost::default(), Cost::plus);
-    Some(Party { entries, priority, cost })
+    Some(Party { place: 0, entries, priority, cost })
 }
 
 type Key<'a> = (NodeIdx, &'a str, &'a [u32], u16, u64, u64, Option<u64>, i64);

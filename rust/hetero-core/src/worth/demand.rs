@@ -2,64 +2,61 @@
 
 use std::collections::BTreeMap;
 
-use indexmap::IndexMap;
-
 use crate::mix::TaskClass;
-use crate::units::WHOLE_MILLI;
-use crate::worth::free::Alike;
+use crate::worth::Free;
+use crate::worth::parts::{Parts, Segment, segments};
+use crate::worth::several::Several;
 use crate::worth::singles::{LANES, Singles};
-use crate::worth::{Find, Free, Scarcity, Worth};
 
 /// Weights are multiplied by this before they are divided by shares: integers add up to the same in any order.
 const MILLION: u128 = 1_000_000;
 
-/// Count, whether linked, share taken of each kind.
-type Key<'a> = (u32, bool, &'a [Option<u16>]);
-
-/// The steps of a mix, ready to be asked what a node is good for.
+/// The classes of a mix, ready to be asked what a node is good for. Classes that no device here can serve are left out.
+///
+/// They are numbered so that those of one device come first, to be looked at side by side, and that those that count in the
+/// same parts lie together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Demand {
-    /// Those that are looked at side by side first, eight by eight.
-    shapes: Vec<Shape>,
     singles: Vec<Singles>,
-    /// Per class, its part of all: (weight / share) over their sum. Classes that no device here can serve are left out.
-    pub(crate) parts: Vec<f64>,
+    several: Vec<Several>,
+    /// Per class, its part of all: (weight / share) over their sum.
+    pub(super) portions: Vec<f64>,
+    pub(super) segments: Vec<Segment>,
     /// CPU that comes with each thousandth of a device, thousandths of a core; `None` where no step asks for both.
     cpu_per_milli: Option<f64>,
-    part_of_class: Vec<usize>,
 }
 
-/// Classes that differ in their CPU only.
-#[derive(Clone, Debug)]
-struct Shape {
-    count: u64,
-    is_linked: bool,
-    /// Per kind: the share taken of each device.
-    shares: Vec<Option<u16>>,
-    /// Number of its first class.
-    first: usize,
-    /// See [`Demand::part`].
-    part: usize,
-    /// CPU of each class, least first.
-    cpu_milli: Vec<u64>,
+/// What tells classes apart; in their order those that differ in their CPU only lie side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Class<'a> {
+    /// Devices that a step takes.
+    pub(super) count: u32,
+    /// Whether these have to be in one island.
+    pub(super) is_linked: bool,
+    /// Per kind: the share taken of each; `None` where the kind is not taken.
+    pub(super) shares: &'a [Option<u16>],
+    /// CPU of a step.
+    pub(super) cpu_milli: u64,
 }
 
-/// What steps of one shape find on a node, whatever their CPU.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Room {
-    pub(super) usable_milli: u64,
-    /// Steps that fit.
-    pub(super) slots: u64,
-    /// What they take together.
-    pub(super) filled_milli: u64,
-    /// The most that one takes.
-    pub(super) unit_milli: u64,
+/// What a class finds on a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) usable_milli: u32,
+    pub(super) fillable_milli: u32,
+}
+
+impl Class<'_> {
+    /// Whether they differ in their CPU only.
+    fn is_like(&self, other: &Self) -> bool {
+        (self.count, self.is_linked, self.shares) == (other.count, other.is_linked, other.shares)
+    }
 }
 
 impl Demand {
     /// `shares` are those of [`crate::mix::Mix`].
     pub(crate) fn new(classes: &[TaskClass], shares: &[Vec<Option<u16>>]) -> Self {
-        let mut by_shape: IndexMap<Key, BTreeMap<u64, u128>> = IndexMap::new();
+        let mut weights: BTreeMap<Class, u128> = BTreeMap::new();
         let (mut cpu, mut devices) = (0u128, 0u128);
         for (class, shares) in classes.iter().zip(shares) {
             let (choice, weight) = (&class.choice, u128::from(class.weight));
@@ -70,133 +67,48 @@ impl Demand {
             let Some(&share) = smallest.filter(|_| choice.count > 0) else { continue };
             devices += weight * u128::from(choice.count) * u128::from(share);
             let is_linked = choice.count > 1 && choice.link.is_some();
-            let of_shape = by_shape.entry((choice.count, is_linked, shares)).or_default();
-            *of_shape.entry(choice.cpu_milli).or_default() += weight * MILLION / u128::from(share);
+            let class = Class { count: choice.count, is_linked, shares, cpu_milli: choice.cpu_milli };
+            *weights.entry(class).or_default() += weight * MILLION / u128::from(share);
         }
-        let all: u128 = by_shape.values().flat_map(BTreeMap::values).sum();
-        let mut this = Self::default();
-        for ((count, is_linked, taken), by_cpu) in by_shape {
-            let (first, cpu_milli) = (this.parts.len(), by_cpu.keys().copied().collect());
-            this.parts.extend(by_cpu.into_values().map(|weight| weight as f64 / all as f64));
-            let part = part(count, taken);
-            this.part_of_class.resize(this.parts.len(), part);
-            let count = u64::from(count);
-            this.shapes.push(Shape { count, is_linked, shares: taken.to_vec(), first, part, cpu_milli });
+        let cpu_per_milli = (cpu > 0 && devices > 0).then(|| cpu as f64 / devices as f64);
+        let mut by_parts: BTreeMap<(bool, Parts), Vec<Class>> = BTreeMap::new();
+        for class in weights.keys() {
+            by_parts.entry((class.count > 1, Parts::of(class, cpu_per_milli))).or_default().push(*class);
         }
-        this.shapes.sort_by_key(|shape| shape.count > 1); // stable
-        let singles = this.shapes.iter().take_while(|shape| shape.count == 1).map(|shape| shape.shares.as_slice());
-        this.singles = singles.collect::<Vec<_>>().chunks(LANES).map(Singles::new).collect();
-        this.cpu_per_milli = (cpu > 0 && devices > 0).then(|| cpu as f64 / devices as f64);
-        this
+        let all: u128 = weights.values().sum();
+        let classes: Vec<Class> = by_parts.values().flatten().copied().collect();
+        let (singles, several) = classes.split_at(classes.partition_point(|class| class.count == 1));
+        Self {
+            singles: singles.chunks(LANES).map(Singles::new).collect(),
+            several: several.chunk_by(Class::is_like).map(Several::new).collect(),
+            portions: classes.iter().map(|class| weights[class] as f64 / all as f64).collect(),
+            segments: segments(by_parts.iter().map(|((_, parts), classes)| (*parts, classes.len()))),
+            cpu_per_milli,
+        }
     }
 
-    /// Calls `each` with what classes find on a node.
-    pub(super) fn for_each_find(&self, free: &Free, mut each: impl FnMut(Find)) {
-        self.for_each_room(free, |shape, room| shape.for_each_find(free, &room, &mut each));
-    }
-
-    /// The worth of what is free on a node, part by part.
-    pub(crate) fn worth(&self, free: &Free, scarcity: &Scarcity) -> Worth {
-        let mut worth = Worth::of_fed(self.fed(free), scarcity);
-        self.for_each_find(free, |find| worth.add(&find, scarcity));
-        worth
-    }
-
-    /// Calls `each` with every shape of which a step fits on a node.
-    fn for_each_room(&self, free: &Free, mut each: impl FnMut(&Shape, Room)) {
-        let mut rest = self.shapes.as_slice();
+    /// What every class finds on a node, in place of what is there.
+    pub(super) fn find(&self, free: &Free, found: &mut Vec<Found>) {
+        found.resize(self.portions.len(), Found::default());
+        let mut rest = found.as_mut_slice();
         for singles in &self.singles {
-            let (shapes, others) = rest.split_at(singles.len);
-            for (shape, room) in shapes.iter().zip(singles.rooms(free.runs(false))) {
-                if room.slots > 0 {
-                    each(shape, room);
-                }
-            }
+            let (here, others) = rest.split_at_mut(singles.len);
+            singles.find(free, here);
             rest = others;
         }
-        for shape in rest {
-            let room = shape.room(free.runs(shape.is_linked));
-            if room.slots > 0 {
-                each(shape, room);
-            }
+        for several in &self.several {
+            let (here, others) = rest.split_at_mut(several.len());
+            several.find(free, here);
+            rest = others;
         }
-    }
-
-    /// The part that the worth of what a class can use counts in; that of what it can fill is the next.
-    pub(crate) fn part(&self, class: usize) -> usize {
-        self.part_of_class[class]
     }
 
     /// The free shares of a node for which its CPU lasts, were it used as the mix does on average.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // not negative; what is too much saturates
-    pub(crate) fn fed(&self, free: &Free) -> u64 {
+    pub(super) fn fed(&self, free: &Free) -> u64 {
         match (self.cpu_per_milli, free.cpu_milli) {
             (Some(cpu_per_milli), Some(cpu_milli)) => free.total_milli.min((cpu_milli as f64 / cpu_per_milli) as u64),
             _ => free.total_milli,
-        }
-    }
-}
-
-/// Shapes whose scarcity moves alike: by how much of a node a step takes.
-fn part(count: u32, shares: &[Option<u16>]) -> usize {
-    let share = shares.iter().flatten().min();
-    let size = match count {
-        1 if share.is_some_and(|&share| share < 250) => 0,
-        1 if share.is_some_and(|&share| share < 500) => 1,
-        1 if share.is_some_and(|&share| share < WHOLE_MILLI) => 2,
-        1 => 3,
-        2..=3 => 4,
-        4..=7 => 5,
-        _ => 6,
-    };
-    1 + 2 * size
-}
-
-impl Shape {
-    /// Of steps of several devices.
-    fn room(&self, runs: &[Alike]) -> Room {
-        let mut room = Room::default();
-        let mut rest = runs;
-        while let Some(first) = rest.first() {
-            let end = rest.iter().take_while(|alike| alike.run == first.run).count();
-            let (run, others) = rest.split_at(end);
-            rest = others;
-            let Some(share) = self.shares[first.kind.at()] else { continue };
-            let (mut count, mut usable_milli) = (0, 0);
-            for alike in run.iter().filter(|alike| alike.milli >= share) {
-                count += u64::from(alike.count);
-                usable_milli += u64::from(alike.count) * u64::from(alike.milli);
-            }
-            let slots = count / self.count;
-            if slots > 0 {
-                let unit_milli = self.count * u64::from(share);
-                room.usable_milli += usable_milli;
-                room.slots += slots;
-                room.filled_milli += slots * unit_milli;
-                room.unit_milli = room.unit_milli.max(unit_milli);
-            }
-        }
-        room
-    }
-
-    /// Calls `each` with what its classes find, from the one that asks least CPU on: those of which equally many fit are
-    /// taken together.
-    fn for_each_find(&self, free: &Free, room: &Room, mut each: impl FnMut(Find)) {
-        let have = free.cpu_milli.unwrap_or(u64::MAX);
-        let (mut class, mut steps) = (0, room.slots);
-        while steps > 0 {
-            let rest = &self.cpu_milli[class..];
-            let end = class + rest.partition_point(|&cpu_milli| steps * cpu_milli <= have);
-            if class < end {
-                each(Find {
-                    classes: self.first + class..self.first + end,
-                    part: self.part,
-                    usable_milli: room.usable_milli,
-                    fillable_milli: room.filled_milli.min(steps * room.unit_milli),
-                });
-            }
-            class = end;
-            steps = self.cpu_milli.get(class).map_or(0, |cpu_milli| have / cpu_milli);
         }
     }
 }

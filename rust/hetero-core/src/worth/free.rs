@@ -1,15 +1,20 @@
 //! What is free on one node, devices that are alike counted together.
 
+use smallvec::SmallVec;
+
 use crate::inventory::{Node, Run};
 use crate::units::KindIdx;
+
+/// Most nodes have a run or two, with few different shares free.
+type AllAlike = SmallVec<[Alike; 4]>;
 
 /// What is free on one node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Free {
     /// By run of one kind.
-    kinds: Vec<Alike>,
+    kinds: AllAlike,
     /// By run of one kind and island.
-    islands: Vec<Alike>,
+    islands: AllAlike,
     /// All free shares.
     pub(crate) total_milli: u64,
     /// Free CPU; `None`, unknown, counts as enough.
@@ -20,7 +25,7 @@ pub(crate) struct Free {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alike {
     /// Position of the run among those of its node.
-    pub(crate) run: usize,
+    pub(crate) run: u16,
     /// Their kind.
     pub(crate) kind: KindIdx,
     /// The share that is free on each.
@@ -33,8 +38,8 @@ impl Free {
     /// Of a node, by the free shares of its devices alone.
     pub(crate) fn new(node: &Node, milli: &[u16], cpu_milli: Option<u64>) -> Self {
         let gathered = |runs: &[Run]| {
-            let mut all = Vec::with_capacity(8.min(runs.len() * 4));
-            for (run, Run { kind, devices }) in runs.iter().enumerate() {
+            let mut all = AllAlike::new();
+            for (run, Run { kind, devices }) in (0..).zip(runs) {
                 for &milli in &milli[devices.start - node.devices.start..devices.end - node.devices.start] {
                     put(&mut all, Alike { run, kind: *kind, milli, count: 1 });
                 }
@@ -43,13 +48,6 @@ impl Free {
         };
         let total_milli = milli.iter().map(|&milli| u64::from(milli)).sum();
         Self { kinds: gathered(&node.kinds), islands: gathered(&node.islands), total_milli, cpu_milli }
-    }
-
-    /// Becomes like another, in the space that it has.
-    pub(crate) fn copy(&mut self, other: &Self) {
-        self.kinds.clone_from(&other.kinds);
-        self.islands.clone_from(&other.islands);
-        (self.total_milli, self.cpu_milli) = (other.total_milli, other.cpu_milli);
     }
 
     /// The runs that a step has to fit in one of.
@@ -61,7 +59,7 @@ impl Free {
     pub(crate) fn take(&mut self, node: &Node, at: usize, milli: u16, share: u16) {
         self.total_milli -= u64::from(share);
         for (runs, all) in [(&node.kinds, &mut self.kinds), (&node.islands, &mut self.islands)] {
-            let Some(run) = runs.iter().position(|run| run.devices.contains(&at)) else { continue };
+            let Some((run, _)) = (0..).zip(runs).find(|(_, run)| run.devices.contains(&at)) else { continue };
             let is_there = |alike: &Alike| (alike.run, alike.milli) == (run, milli);
             let there = all.iter().position(is_there).expect("a device of which something is free is counted");
             all[there].count -= 1;
@@ -74,7 +72,7 @@ impl Free {
     }
 }
 
-fn put(all: &mut Vec<Alike>, one: Alike) {
+fn put(all: &mut AllAlike, one: Alike) {
     if one.milli == 0 {
         return;
     }

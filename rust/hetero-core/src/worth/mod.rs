@@ -23,24 +23,21 @@
 mod demand;
 mod free;
 mod offer;
+mod parts;
 mod scarcity;
+mod several;
 mod singles;
 
 use crate::units::WHOLE_MILLI;
 
 pub(crate) use demand::Demand;
 pub(crate) use free::Free;
-use offer::Find;
 pub(crate) use offer::Offer;
+pub(crate) use parts::PARTS;
 pub(crate) use scarcity::{Drift, Scarcity};
 
 /// Worth of one free thousandth of a device that every step of the mix could use, were nothing scarce: 2 for A, 1 for B, 2 for C.
 pub(crate) const WORTH_OF_MILLI: f64 = 5.0 * scarcity::SCALE;
-
-/// How many parts a worth has, a multiple of four. A and B of classes whose scarcity moves alike make one each, C is one.
-pub(crate) const PARTS: usize = 16;
-/// The part of C.
-const FED: usize = 0;
 
 /// The worth of a node, or a loss of it, in units of 2^-24 fifths of a thousandth of a device, part by part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,10 +62,5 @@ impl Worth {
     /// Of each part the lesser.
     pub(crate) fn least(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|part| self.0[part].min(other.0[part])))
-    }
-
-    /// How much less another is. Less free is never worth more, but where floats round.
-    pub(crate) fn less(&self, other: &Self) -> Self {
-        Self(std::array::from_fn(|part| self.0[part].saturating_sub(other.0[part])))
     }
 }

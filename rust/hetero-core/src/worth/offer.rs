@@ -1,55 +1,47 @@
 //! What a node offers to the mix. It stays the same while nothing is taken or given back there; only its worth moves.
 
-use std::ops::Range;
-
-use crate::worth::{Demand, FED, Free, Scarcity, Worth};
-
-/// What classes find on a node that fit there equally often.
-#[derive(Clone, Debug)]
-pub(crate) struct Find {
-    /// Their numbers.
-    pub(crate) classes: Range<usize>,
-    /// See [`Demand::part`].
-    pub(super) part: usize,
-    pub(crate) usable_milli: u64,
-    pub(crate) fillable_milli: u64,
-}
+use crate::worth::demand::Found;
+use crate::worth::parts::FED;
+use crate::worth::{Demand, Free, Scarcity, Worth};
 
 /// What is free on a node, and what every class finds there. A node is asked about twenty times before it changes, so
-/// this is kept: it saves half of all that is counted.
+/// this is kept.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Offer {
     pub(crate) free: Free,
     /// See [`Demand::fed`].
-    pub(crate) fed: u64,
-    pub(crate) finds: Vec<Find>,
+    pub(super) fed: u64,
+    /// By class.
+    pub(super) found: Vec<Found>,
 }
 
 impl Offer {
     pub(crate) fn new(free: Free, demand: &Demand) -> Self {
-        let mut finds = Vec::new();
-        demand.for_each_find(&free, |find| finds.push(find));
-        Self { fed: demand.fed(&free), free, finds }
+        let mut this = Self { free, fed: 0, found: Vec::new() };
+        this.find(demand);
+        this
     }
 
-    /// The worth of the node, part by part.
-    pub(crate) fn worth(&self, scarcity: &Scarcity) -> Worth {
-        let mut worth = Worth::of_fed(self.fed, scarcity);
-        self.finds.iter().for_each(|find| worth.add(find, scarcity));
+    /// Looks at what is free now.
+    pub(crate) fn find(&mut self, demand: &Demand) {
+        self.fed = demand.fed(&self.free);
+        demand.find(&self.free, &mut self.found);
+    }
+
+    /// How much less than this another is worth, which has no more to offer to any class.
+    pub(crate) fn less(&self, after: &Self, demand: &Demand, scarcity: &Scarcity) -> Worth {
+        let mut worth = Worth::default();
+        worth.0[FED] = scarcity.fed_factor * (self.fed - after.fed);
+        for segment in &demand.segments {
+            let (mut usable, mut fillable) = (0, 0);
+            let found = self.found[segment.classes.clone()].iter().zip(&after.found[segment.classes.clone()]);
+            for (factors, (before, after)) in scarcity.factors[segment.classes.clone()].iter().zip(found) {
+                usable += factors.0 * u64::from(before.usable_milli - after.usable_milli);
+                fillable += factors.1 * u64::from(before.fillable_milli - after.fillable_milli);
+            }
+            worth.0[segment.parts.usable] += usable;
+            worth.0[segment.parts.fillable] += fillable;
+        }
         worth
-    }
-}
-
-impl Worth {
-    pub(super) fn of_fed(fed: u64, scarcity: &Scarcity) -> Self {
-        let mut worth = Self::default();
-        worth.0[FED] = scarcity.fed_factor() * fed;
-        worth
-    }
-
-    pub(super) fn add(&mut self, find: &Find, scarcity: &Scarcity) {
-        let (usable, fillable) = scarcity.factors(&find.classes);
-        self.0[find.part] += usable * find.usable_milli;
-        self.0[find.part + 1] += fillable * find.fillable_milli;
     }
 }

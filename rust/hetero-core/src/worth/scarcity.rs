@@ -1,8 +1,10 @@
 //! How scarce is what each class of steps can use, over the whole fleet.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
-use crate::worth::{Demand, FED, Offer, PARTS};
+use crate::worth::demand::Found;
+use crate::worth::parts::{FED, PARTS};
+use crate::worth::{Demand, Offer};
 
 /// Steps in which factors are counted: 2^24 of them are 1.
 pub(crate) const SCALE: f64 = 16_777_216.0;
@@ -15,7 +17,10 @@ const OF_FED: f64 = 2.0;
 const MOST_TIMES: f64 = 256.0;
 
 /// Beyond these changes are counted anew: far inside what numbers of 32 bits can be.
-const LOWS: RangeInclusive<f64> = 1e-20..=1e20;
+const FAR: RangeInclusive<f64> = 1e-20..=1e20;
+/// The most and the least of a part's ratios are at most so far apart. Less, and what the least of each moment adds up to
+/// makes bounds loose; more, and they are loose from the start. Over the openb traces between 1.001 and 1.01 is best.
+const MOST_SPREAD: f64 = 1.003;
 
 /// Sums over the nodes that take work, and the factors that follow from them.
 #[derive(Clone, Debug, Default)]
@@ -25,36 +30,53 @@ pub(crate) struct Scarcity {
     /// Per class: sums of what is usable and fillable.
     sums: Vec<(u64, u64)>,
     /// Per class: factors of what is usable and fillable.
-    factors: Vec<(u64, u64)>,
-    /// The same as running sums, from 0 to all classes.
-    running: Vec<(u64, u64)>,
-    fed_factor: u64,
+    pub(super) factors: Vec<(u64, u64)>,
+    /// Factor of the devices that have CPU beside them.
+    pub(super) fed_factor: u64,
+    anchor: Anchor,
     drift: Drift,
 }
 
 /// How far factors have changed since a fleet was built, so that what was lost at one moment bounds what is at another.
+///
+/// From a moment t to a later one t', no part of a loss becomes less than `low(t') / high(t)` of what it was.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drift {
-    /// By part: product over all changes of the least ratio of a factor to what it was. Between two moments no loss has
-    /// grown by less, or shrunk by more, than the ratio of the two.
+    /// By part.
     pub(crate) low: [f64; PARTS],
+    /// By part.
+    pub(crate) high: [f64; PARTS],
     /// Counts changes that no ratio tells.
     pub(crate) epoch: u64,
 }
 
 impl Default for Drift {
     fn default() -> Self {
-        Self { low: [1.0; PARTS], epoch: 0 }
+        Self { low: [1.0; PARTS], high: [1.0; PARTS], epoch: 0 }
     }
 }
 
-impl Drift {
-    fn change(&mut self, changes: [f64; PARTS]) {
-        for (low, change) in self.low.iter_mut().zip(changes).filter(|(_, change)| change.is_finite()) {
-            *low *= change;
-        }
-        if self.low.iter().any(|low| !LOWS.contains(low)) {
-            *self = Self { epoch: self.epoch + 1, ..Self::default() };
+/// The factors of an earlier moment, part by part another. How far those of a part have come since is told by the least and
+/// the most that any has: closer than by what the least of every change adds up to, since it is not always the same that falls.
+#[derive(Clone, Debug, Default)]
+struct Anchor {
+    factors: Vec<(u64, u64)>,
+    fed_factor: u64,
+    /// See [`Drift`]: where both were then.
+    at: [f64; PARTS],
+}
+
+/// The least and the most of some ratios.
+#[derive(Clone, Copy)]
+struct Span(f64, f64);
+
+impl Span {
+    const NONE: Self = Self(f64::INFINITY, 0.0);
+
+    fn add(&mut self, was: u64, now: u64, good: u64) {
+        if was > 0 && good > 0 {
+            let ratio = now as f64 / was as f64;
+            (self.0, self.1) = (self.0.min(ratio), self.1.max(ratio));
         }
     }
 }
@@ -62,20 +84,17 @@ impl Drift {
 impl Scarcity {
     /// Of a fleet without nodes.
     pub(crate) fn new(demand: &Demand) -> Self {
-        let none = vec![(0, 0); demand.parts.len()];
-        let running = vec![(0, 0); demand.parts.len() + 1];
-        Self { sums: none.clone(), factors: none, running, ..Self::default() }
+        let none = vec![(0, 0); demand.portions.len()];
+        let anchor = Anchor { factors: none.clone(), at: [1.0; PARTS], ..Anchor::default() };
+        Self { sums: none.clone(), factors: none, anchor, ..Self::default() }
     }
 
     /// Counts a node in.
     pub(crate) fn add(&mut self, offer: &Offer) {
         self.free_milli += offer.free.total_milli;
         self.fed += offer.fed;
-        for find in &offer.finds {
-            for (usable, fillable) in &mut self.sums[find.classes.clone()] {
-                *usable += find.usable_milli;
-                *fillable += find.fillable_milli;
-            }
+        for (sums, Found { usable_milli, fillable_milli }) in self.sums.iter_mut().zip(&offer.found) {
+            *sums = (sums.0 + u64::from(*usable_milli), sums.1 + u64::from(*fillable_milli));
         }
     }
 
@@ -83,50 +102,75 @@ impl Scarcity {
     pub(crate) fn remove(&mut self, offer: &Offer) {
         self.free_milli -= offer.free.total_milli;
         self.fed -= offer.fed;
-        for find in &offer.finds {
-            for (usable, fillable) in &mut self.sums[find.classes.clone()] {
-                *usable -= find.usable_milli;
-                *fillable -= find.fillable_milli;
-            }
+        for (sums, Found { usable_milli, fillable_milli }) in self.sums.iter_mut().zip(&offer.found) {
+            *sums = (sums.0 - u64::from(*usable_milli), sums.1 - u64::from(*fillable_milli));
         }
     }
 
     /// Computes the factors from the sums.
     pub(crate) fn settle(&mut self, demand: &Demand) {
         let (free, fed) = (self.free_milli as f64, self.fed as f64);
-        let mut changes = [f64::INFINITY; PARTS];
-        for (class, (sums, part)) in self.sums.iter().zip(&demand.parts).enumerate() {
-            let (usable, fillable) = (times(free, sums.0 as f64), times(fed, sums.1 as f64));
-            let scale = SCALE * part;
-            let now = (floor(OF_USABLE * scale * usable), floor(OF_FILLABLE * scale * (fillable * fillable)));
-            let (was, part) = (self.factors[class], demand.part(class));
-            changes[part] = change(was.0, now.0, sums.0).min(changes[part]);
-            changes[part + 1] = change(was.1, now.1, sums.1).min(changes[part + 1]);
-            self.factors[class] = now;
-            let before = self.running[class];
-            self.running[class + 1] = (before.0 + now.0, before.1 + now.1);
+        let mut spans = [Span::NONE; PARTS];
+        let mut is_new = false;
+        for segment in &demand.segments {
+            let (mut of_usable, mut of_fillable) = (spans[segment.parts.usable], spans[segment.parts.fillable]);
+            for class in segment.classes.clone() {
+                let (sums, scale) = (self.sums[class], SCALE * demand.portions[class]);
+                let (usable, fillable) = (times(free, sums.0 as f64), times(fed, sums.1 as f64));
+                let now = (floor(OF_USABLE * scale * usable), floor(OF_FILLABLE * scale * (fillable * fillable)));
+                let (was, then) = (self.factors[class], self.anchor.factors[class]);
+                of_usable.add(then.0, now.0, sums.0);
+                of_fillable.add(then.1, now.1, sums.1);
+                is_new |= (was.0 == 0 && now.0 > 0) || (was.1 == 0 && now.1 > 0);
+                self.factors[class] = now;
+            }
+            (spans[segment.parts.usable], spans[segment.parts.fillable]) = (of_usable, of_fillable);
         }
         let times_fed = times(free, fed);
         let now = floor(OF_FED * SCALE * (times_fed * times_fed));
-        changes[FED] = change(self.fed_factor, now, self.fed);
+        spans[FED].add(self.anchor.fed_factor, now, self.fed);
+        is_new |= self.fed_factor == 0 && now > 0;
         self.fed_factor = now;
-        self.drift.change(changes);
+        self.follow(&spans, is_new, demand);
+    }
+
+    /// Tells the drift how far factors have come, and begins anew where it would be told too loosely.
+    fn follow(&mut self, spans: &[Span; PARTS], is_new: bool, demand: &Demand) {
+        let Self { anchor, drift, .. } = self;
+        for (part, span) in spans.iter().enumerate().filter(|(_, span)| span.0.is_finite()) {
+            (drift.low[part], drift.high[part]) = (anchor.at[part] * span.0, anchor.at[part] * span.1);
+        }
+        let is_lost = drift.low.iter().chain(&drift.high).any(|far| !FAR.contains(far));
+        if is_lost {
+            *drift = Drift { epoch: drift.epoch + 1, ..Drift::default() };
+        }
+        let is_due = |part: usize| is_new || is_lost || drift.high[part] > drift.low[part] * MOST_SPREAD;
+        let due: [bool; PARTS] = std::array::from_fn(is_due);
+        if !due.contains(&true) {
+            return;
+        }
+        for segment in &demand.segments {
+            for class in segment.classes.clone() {
+                let (then, now) = (&mut anchor.factors[class], self.factors[class]);
+                if due[segment.parts.usable] {
+                    then.0 = now.0;
+                }
+                if due[segment.parts.fillable] {
+                    then.1 = now.1;
+                }
+            }
+        }
+        if due[FED] {
+            anchor.fed_factor = self.fed_factor;
+        }
+        for part in (0..PARTS).filter(|&part| due[part]) {
+            (anchor.at[part], drift.high[part]) = (drift.low[part], drift.low[part]);
+        }
     }
 
     /// See [`Drift`].
     pub(crate) fn drift(&self) -> &Drift {
         &self.drift
-    }
-
-    /// Factors of what is usable and of what is fillable, those of some classes added up.
-    pub(super) fn factors(&self, classes: &Range<usize>) -> (u64, u64) {
-        let (first, end) = (self.running[classes.start], self.running[classes.end]);
-        (end.0 - first.0, end.1 - first.1)
-    }
-
-    /// Factor of the devices that have CPU beside them.
-    pub(crate) fn fed_factor(&self) -> u64 {
-        self.fed_factor
     }
 }
 
@@ -138,11 +182,4 @@ fn times(free: f64, good: f64) -> f64 {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most 2^42, and not negative
 fn floor(factor: f64) -> u64 {
     factor as u64
-}
-
-/// How many times a factor is what it was; infinite where that says nothing of any loss.
-///
-/// No node that is as it was loses a thing that none has, or that none had.
-fn change(was: u64, is: u64, good: u64) -> f64 {
-    if was == 0 || good == 0 { f64::INFINITY } else { is as f64 / was as f64 }
 }

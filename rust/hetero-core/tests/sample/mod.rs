@@ -2,6 +2,8 @@
 
 #![allow(dead_code, missing_docs)] // each test file uses its part
 
+pub(crate) mod busy;
+
 use hetero_core::document::FleetDocument;
 use hetero_core::profile::Profiles;
 use hetero_core::{Fleet, Request};
