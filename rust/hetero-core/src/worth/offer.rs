@@ -29,15 +29,19 @@ impl Offer {
     }
 
     /// How much less than this another is worth, which has no more to offer to any class.
+    ///
+    /// The sums stay inside 64 bits, see [`Scarcity`], so none of them is checked: they are most of the time of a decision.
     pub(crate) fn less(&self, after: &Self, demand: &Demand, scarcity: &Scarcity) -> Worth {
         let mut worth = Worth::default();
         worth.0[FED] = scarcity.fed_factor * (self.fed - after.fed);
         for segment in &demand.segments {
-            let (mut usable, mut fillable) = (0, 0);
+            let (mut usable, mut fillable) = (0u64, 0u64);
             let found = self.found[segment.classes.clone()].iter().zip(&after.found[segment.classes.clone()]);
             for (factors, (before, after)) in scarcity.factors[segment.classes.clone()].iter().zip(found) {
-                usable += factors.0 * u64::from(before.usable_milli - after.usable_milli);
-                fillable += factors.1 * u64::from(before.fillable_milli - after.fillable_milli);
+                let usable_milli = u64::from(before.usable_milli - after.usable_milli);
+                let fillable_milli = u64::from(before.fillable_milli - after.fillable_milli);
+                usable = factors.0.wrapping_mul(usable_milli).wrapping_add(usable);
+                fillable = factors.1.wrapping_mul(fillable_milli).wrapping_add(fillable);
             }
             worth.0[segment.parts.usable] += usable;
             worth.0[segment.parts.fillable] += fillable;

@@ -31,25 +31,25 @@ impl Several {
     #[allow(clippy::cast_possible_truncation)] // at most what 1024 devices have
     pub(super) fn find(&self, free: &Free, found: &mut [Found]) {
         let (mut usable_milli, mut slots, mut filled_milli, mut unit_milli) = (0, 0, 0, 0);
-        let mut rest = free.runs(self.is_linked);
-        while let Some(first) = rest.first() {
-            let end = rest.iter().take_while(|alike| alike.run == first.run).count();
-            let (run, others) = rest.split_at(end);
-            rest = others;
-            let Some(share) = self.shares[first.kind.at()] else { continue };
+        for run in free.runs(self.is_linked).chunk_by(|a, b| a.run == b.run) {
+            let Some(share) = self.shares[run[0].kind.at()] else { continue };
             let (mut count, mut of_run) = (0, 0);
             for alike in run.iter().filter(|alike| alike.milli >= share) {
                 count += u64::from(alike.count);
                 of_run += u64::from(alike.count) * u64::from(alike.milli);
             }
-            let steps = count / self.count;
-            if steps > 0 {
-                let unit = self.count * u64::from(share);
-                usable_milli += of_run;
-                slots += steps;
-                filled_milli += steps * unit;
-                unit_milli = unit_milli.max(unit);
+            if count < self.count {
+                continue;
             }
+            let (steps, unit) = (count / self.count, self.count * u64::from(share));
+            usable_milli += of_run;
+            slots += steps;
+            filled_milli += steps * unit;
+            unit_milli = unit_milli.max(unit);
+        }
+        if slots == 0 {
+            found.fill(Found::default());
+            return;
         }
         let have = free.cpu_milli.unwrap_or(u64::MAX);
         for (found, &cpu_milli) in found.iter_mut().zip(&self.cpu_milli) {
