@@ -4,7 +4,7 @@
 //! has fallen since, and so how good a state can have become at most. A decision scores states anew in the order of
 //! these bounds and stops where the next is below the best score so far: it is the same decision as without. Of a state
 //! that was never scored for a choice, what a smaller choice found there is a bound ([`kin`]): over the openb trace, with
-//! its many rare choices, 40 % fewer states are scored.
+//! its many rare choices, 44 % fewer states are scored.
 
 mod bound;
 mod front;

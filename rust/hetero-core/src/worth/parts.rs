@@ -22,7 +22,7 @@ const FILLABLE_BY_SEVERAL: usize = 21;
 /// A share below this one is small, thousandths.
 const SMALL_MILLI: u16 = WHOLE_MILLI / 5;
 /// CPU, in hundredths of what the mix asks for on average beside such a share: a part ends at each, and the last has no end. Half
-/// as many make a tenth more states be scored, twice as many hardly fewer.
+/// as many make 7 % more states be scored, half as many again 2 % fewer.
 const CPU_PERCENT: [f64; FILLABLE_BY_SEVERAL - FILLABLE_BY_ONE - 1] =
     [35.0, 50.0, 62.0, 75.0, 87.0, 100.0, 115.0, 135.0, 155.0, 180.0, 210.0, 250.0, 300.0, 370.0];
 
