@@ -27,8 +27,8 @@ use bound::{Bound, Scale};
 use front::{Front, Open};
 use kin::Ask;
 
-/// Bounds that are kept at most, over all choices: 116 bytes each.
-const MOST_BOUNDS: usize = 1_250_000;
+/// Bounds that are kept at most, over all choices: 68 bytes each.
+const MOST_BOUNDS: usize = 2_000_000;
 
 /// Choices that are asked at most what they know of a state.
 const MOST_KIN: usize = 32;
