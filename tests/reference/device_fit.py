@@ -138,7 +138,7 @@ def _memory(device: Device, choice: JSON) -> Misfit | None:
 def stated_floor_mib(choice: JSON) -> int | None:
     """Memory that is asked of each device, or of its share; the memory of a whole job lies evenly over its devices."""
     job, floor = choice.get("job_memory_mib"), choice["memory_floor_mib"]
-    return floor if job is None else -(-job // total(choice))
+    return floor if job is None or choice["class"] == "cpu" else -(-job // total(choice))
 
 
 def _features(device: Device, choice: JSON) -> Misfit | None:
