@@ -364,6 +364,10 @@ class Fleet:
         """Whether a pool lets any device be cut into partitions."""
     def commit(self, placement: Placement) -> int:
         """Takes the capacity of a placement; returns the hold. A device that has to be cut for it is cut."""
+    def holding(self, placement: Placement) -> str:
+        """What a placement would hold and take, by names, as JSON. Raises StalePlacement when what it names changed."""
+    def occupy(self, holds: bytes) -> int:
+        """Takes what a reservation made elsewhere holds, as JSON, as far as it is there; returns the hold."""
     def release(self, hold: int) -> None:
         """Gives the capacity of a hold back. Raises UnknownHold when there is no such hold."""
     def fragmentation(self) -> str:

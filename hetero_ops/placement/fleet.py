@@ -18,6 +18,7 @@ from hetero_ops.inventory.source import FleetSource, read_fleet
 from hetero_ops.placement import batch, pipeline, pipeline_plan
 from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
 from hetero_ops.placement.door import as_json, check_seed, profiles
+from hetero_ops.placement.holding import Holding
 from hetero_ops.placement.limit import compile_limits
 from hetero_ops.placement.mix import compile_mix, read_mix
 from hetero_ops.placement.replays import Replays
@@ -300,6 +301,28 @@ class Fleet(Replays):
             StalePlacement: a device that it names changed since; place again.
         """
         return self._core.commit(placement)
+
+    def holding(self, placement: Placement) -> Holding:
+        """What a placement would hold, by names, and of what that takes how much: what a reservation keeps of it.
+
+        Raises:
+            StalePlacement: a device that it names changed since; place again.
+        """
+        return Holding.from_json(self._core.holding(placement))
+
+    def occupy(self, holds: Iterable[Mapping[str, Any]]) -> int:
+        """Takes what a reservation made elsewhere holds; returns the hold.
+
+        What is not there is not taken: a device that this fleet does not know, or knows to be in use, is nobody's to
+        give.
+
+        Args:
+            holds: as `Holding.holds`.
+
+        Raises:
+            InvalidDocument: these are no holds.
+        """
+        return self._core.occupy(json.dumps(list(holds)).encode())
 
     def release(self, hold: int) -> None:
         """Gives the capacity of a hold back.

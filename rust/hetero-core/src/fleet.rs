@@ -2,6 +2,7 @@
 
 mod committing;
 mod cutting;
+mod holding;
 mod observing;
 mod snapshot;
 mod trying;
@@ -28,6 +29,8 @@ use crate::reading::Readings;
 use crate::state::StateTable;
 use crate::units::NodeIdx;
 use crate::worth::{Drift, Free, Offer, Scarcity, Worth};
+
+pub use holding::{Holding, Resource, Take};
 
 /// All clusters. Built once, changed by small steps, asked many times.
 #[derive(Clone, Debug)]

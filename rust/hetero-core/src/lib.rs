@@ -62,7 +62,7 @@ pub use decision::{Decision, NoFit, Placement, Verdict};
 pub use error::{Error, Result};
 pub use explain::explain;
 pub use fleet::Fleet;
-pub use hold::HoldId;
+pub use hold::{HoldId, NamedHold};
 pub use place::{Question, place, place_uncut};
 pub use request::Request;
 pub use score::Policy;

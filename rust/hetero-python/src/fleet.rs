@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use hetero_core::document::FleetDocument;
 use hetero_core::profile::Profiles;
 use hetero_core::score::Weights;
-use hetero_core::{Fleet as Core, HoldId, Policy, Question};
+use hetero_core::{Fleet as Core, HoldId, NamedHold, Policy, Question};
 use hetero_plan::Watch;
 use hetero_plan::batch::Batch;
 use pyo3::prelude::*;
@@ -172,6 +172,20 @@ impl Fleet {
     fn commit(&self, py: Python<'_>, placement: &Bound<'_, Placement>) -> PyResult<u64> {
         let placement = Placement::core(placement);
         detached(py, || self.write().commit(placement).map(|hold| hold.0))
+    }
+
+    /// What a placement would hold and take, by names, as JSON. Refused when what it names changed since.
+    fn holding(&self, py: Python<'_>, placement: &Bound<'_, Placement>) -> PyResult<String> {
+        let placement = Placement::core(placement);
+        detached(py, || Ok(json(&self.read().holding(placement)?)))
+    }
+
+    /// Takes what a reservation made elsewhere holds, as JSON, as far as it is there; returns the hold.
+    fn occupy(&self, py: Python<'_>, holds: &[u8]) -> PyResult<u64> {
+        detached(py, || {
+            let holds: Vec<NamedHold> = parsed("holds", holds)?;
+            self.write().occupy(&holds).map(|hold| hold.0)
+        })
     }
 
     /// Gives the capacity of a hold back. Raises `UnknownHold` when there is no such hold.

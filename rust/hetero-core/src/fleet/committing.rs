@@ -16,6 +16,11 @@ impl Fleet {
         if let Some(cut) = &placement.cut {
             return self.commit_cut(placement, cut);
         }
+        self.take_next(self.holds_for(placement)?)
+    }
+
+    /// What a placement would take, node by node. Refused as a commit is; a device that has to be cut first is not there.
+    pub(super) fn holds_for(&self, placement: &Placement) -> Result<Vec<Hold>> {
         let holds: Vec<Hold> = if placement.groups.is_empty() {
             placement.nodes.iter().map(|name| self.hold_on(placement, name)).collect::<Result<_>>()?
         } else {
@@ -27,7 +32,7 @@ impl Fleet {
                 what: "a device of a node that the placement does not list".to_owned(),
             });
         }
-        self.take_next(holds)
+        Ok(holds)
     }
 
     /// What a placement takes on one of its nodes.

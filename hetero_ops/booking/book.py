@@ -1,0 +1,115 @@
+"""The loop: place, reserve, and place anew where somebody was faster. One room, used by every host."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+from hetero_ops.booking.view import FleetView
+from hetero_ops.errors import CutFirst, ReservationConflict, StalePlacement
+from hetero_ops.gap.requirement import AnyRequirement, Requirement
+from hetero_ops.ledger.ledger import LEASE_S, Ledger
+from hetero_ops.ledger.owner import CHECKS, Owner, OwnerCheck
+from hetero_ops.ledger.reaping import reap
+from hetero_ops.ledger.reservation import Reservation
+from hetero_ops.placement.decision import NoFit, Placement
+from hetero_ops.placement.fleet import Fleet
+
+ATTEMPTS = 50
+"""Placing anew so often is tried; each time somebody else got what this one was to have."""
+# Waiting between attempts: drawn from 0 up to a bound that doubles, so that those who met do not meet again.
+_FIRST_WAIT_S = 0.002
+_LONGEST_WAIT_S = 0.25
+
+
+def book(  # noqa: PLR0913 - placing has its settings, and leases have one
+    fleet: Fleet | FleetView,
+    requirement: AnyRequirement,
+    ledger: Ledger,
+    owner: Owner,
+    *,
+    policy: str = "aware",
+    seed: int = 0,
+    key: str = "",
+    weights: Mapping[str, int] | None = None,
+    lease_s: float = LEASE_S,
+    checks: Mapping[str, OwnerCheck] = CHECKS,
+) -> Reservation | NoFit:
+    """Places a step beside everything that is booked, and books it.
+
+    When nothing fits now, reservations whose owners are gone are freed first.
+
+    Args:
+        fleet: what exists. Whoever books often keeps a `FleetView` of it and passes that: a fleet is copied every time.
+        requirement: what the step needs.
+        ledger: where it is booked.
+        owner: whose the reservation is.
+        policy: as for `Fleet.place`.
+        seed: as for `Fleet.place`.
+        key: as for `Fleet.place`.
+        weights: as for `Fleet.place`.
+        lease_s: how long the owner may be silent.
+        checks: whether owners are gone, by their kind.
+
+    Raises:
+        InvalidRequirement: the requirement cannot be understood.
+        CutFirst: a device has to be cut into partitions first.
+        ReservationConflict: others were faster every time.
+    """
+    asked = Requirement.parse(requirement)
+    view = fleet if isinstance(fleet, FleetView) else FleetView(Fleet.from_json(fleet.to_json()), ledger)
+
+    def once() -> Reservation | NoFit:
+        view.follow()
+        placed = view.fleet.place(asked, policy=policy, seed=seed, key=key, weights=weights)
+        if isinstance(placed, NoFit):
+            return placed
+        return reserve(view, placed, asked, owner, lease_s=lease_s)
+
+    tries = Retrying(
+        retry=retry_if_exception_type((ReservationConflict, StalePlacement)),
+        wait=wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S),
+        stop=stop_after_attempt(ATTEMPTS),
+        reraise=True,
+    )
+    answer = tries(once)
+    if isinstance(answer, NoFit) and answer.verdict == "busy" and reap(ledger, checks, by=str(owner)).expired:
+        answer = tries(once)
+    return answer
+
+
+def reserve(
+    view: FleetView, placement: Placement, requirement: Requirement, owner: Owner, *, lease_s: float = LEASE_S
+) -> Reservation:
+    """Books a placement that was made on this view.
+
+    Raises:
+        CutFirst: a device has to be cut into partitions first.
+        StalePlacement: the view changed since the placement was made.
+        ReservationConflict: somebody else has what it would take.
+    """
+    if placement.cut is not None:
+        raise CutFirst(f"device {placement.cut.device} of {placement.cut.node} has to be cut into partitions first")
+    return view.ledger.reserve(
+        placement,
+        view.fleet.holding(placement),
+        owner,
+        team=requirement.team,
+        priority=requirement.priority,
+        lease_s=lease_s,
+        terms=_terms(placement, requirement),
+    )
+
+
+def _terms(placement: Placement, requirement: Requirement) -> dict[str, Any]:
+    """What was granted and agreed to, as far as something is known of it."""
+    terms = {
+        "verdict": placement.verdict,
+        "vendor": placement.vendor,
+        "model": placement.model,
+        "precision": placement.precision,
+        "quantize": placement.quantize,
+        "preemptible": requirement.preemptible,
+        "checkpoint": requirement.checkpoint.dir if requirement.checkpoint else None,
+    }
+    return {name: value for name, value in terms.items() if value is not None}

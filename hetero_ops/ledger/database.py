@@ -1,0 +1,174 @@
+"""Opening the database of a ledger: where it is, whether this host may use it, and bringing its tables up to date."""
+
+import fcntl
+import os
+import re
+import socket
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+
+from hetero_ops.errors import LedgerUnusable
+from hetero_ops.ledger import schema
+from hetero_ops.ledger.migrations import HEAD, bring_up
+
+# Waiting for another writer of a SQLite file.
+_BUSY_TIMEOUT_S = 60
+_NETWORK_FILE_SYSTEMS = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p", "afs", "lustre", "gpfs", "ceph", "fuse.glusterfs", "beegfs"}
+)
+_ELSEWHERE = "set HETERO_OPS_LEDGER to a PostgreSQL URL, or HETERO_OPS_SERVICE_URL to a service that keeps the ledger"
+# Any number will do, as long as all versions of this program take the same.
+_MIGRATION_LOCK = 4_711_020_261
+
+_engines: weakref.WeakSet[Engine] = weakref.WeakSet()
+
+
+def default_url() -> str:
+    """`HETERO_OPS_LEDGER`, else a SQLite file in the user's state directory (XDG Base Directory Specification)."""
+    if url := os.environ.get("HETERO_OPS_LEDGER"):
+        return url
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return f"sqlite:///{Path(state) / 'hetero-ops' / 'ledger.db'}"
+
+
+def open_engine(url: str) -> Engine:
+    """An engine for a ledger whose tables are as this version needs them. Many may open one at once, also the first time.
+
+    Raises:
+        LedgerUnusable: the URL names no database that can be used from here; the message says what to set.
+    """
+    engine = _engine(url)
+    try:
+        if engine.dialect.name == "sqlite":
+            _open_file(engine)
+        else:
+            _open_server(engine)
+    except OperationalError as error:
+        engine.dispose()
+        reason = str(error.orig).strip().partition("\n")[0]
+        raise LedgerUnusable(f"{engine.url}: the ledger cannot be opened: {reason}") from None
+    except LedgerUnusable:
+        engine.dispose()
+        raise
+    _engines.add(engine)
+    return engine
+
+
+def _engine(text_of_url: str) -> Engine:
+    # A path is what people write first, and `postgres://` what servers print.
+    written = text_of_url if "://" in text_of_url else f"sqlite:///{text_of_url}"
+    try:
+        url = make_url(re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", written))
+        if url.get_backend_name() == "postgresql":
+            return create_engine(url, pool_pre_ping=True)
+        if url.get_backend_name() == "sqlite":
+            return _file_engine(url)
+    except (ArgumentError, NoSuchModuleError):
+        pass
+    except ModuleNotFoundError as error:
+        raise LedgerUnusable(f"{error.name} is missing; pip install 'hetero-ops[postgres]'") from None
+    kind = written.partition("://")[0]  # what follows may hold a password
+    raise LedgerUnusable(
+        f"{kind}://...: a ledger is SQLite or PostgreSQL; write sqlite:///FILE or postgresql://HOST/NAME"
+    )
+
+
+def _file_engine(url: URL) -> Engine:
+    if not url.database or url.database == ":memory:":
+        raise LedgerUnusable("a ledger in memory forgets; write sqlite:///FILE")
+    engine = create_engine(url, connect_args={"timeout": _BUSY_TIMEOUT_S})
+
+    # The driver would begin transactions by itself, and too late: a reader that turns writer is refused.
+    @event.listens_for(engine, "connect")
+    def _connected(connection: Any, _record: object) -> None:  # noqa: ANN401 - a connection of the driver
+        connection.isolation_level = None
+        connection.execute("PRAGMA synchronous = NORMAL")  # safe against a kill, not against power loss
+
+    @event.listens_for(engine, "begin")
+    def _begun(connection: Connection) -> None:
+        is_reading = connection.get_execution_options().get("is_reading", False)
+        connection.exec_driver_sql("BEGIN" if is_reading else "BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _open_file(engine: Engine) -> None:
+    path = Path(str(engine.url.database)).absolute()
+    _refuse_network(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not (path.exists() and _is_current(engine)):
+            with _locked(path.with_name(path.name + ".lock")), engine.connect() as connection:
+                connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+                connection.commit()
+                bring_up(connection)
+                connection.commit()
+    except OSError as error:
+        raise LedgerUnusable(f"{path}: the ledger cannot be opened: {error.strerror}") from None
+    _check_host(engine)
+
+
+def _open_server(engine: Engine) -> None:
+    if not _is_current(engine):
+        with engine.begin() as connection:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
+            bring_up(connection)
+
+
+def _is_current(engine: Engine) -> bool:
+    with engine.connect().execution_options(is_reading=True) as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            return False
+        return bool(connection.scalar(text("SELECT version_num FROM alembic_version")) == HEAD)
+
+
+def _refuse_network(path: Path) -> None:
+    """SQLite's locks do not hold across hosts (sqlite.org/useovernet.html): two would book the same devices."""
+    try:
+        mounts = [line.split() for line in Path("/proc/mounts").read_text(encoding="utf-8").splitlines()]
+    except OSError:
+        return
+    above = [mount for mount in mounts if path.is_relative_to(mount[1])]
+    kind = max(above, key=lambda mount: len(mount[1]))[2] if above else ""
+    if kind in _NETWORK_FILE_SYSTEMS:
+        raise LedgerUnusable(f"{path}: SQLite is safe on one host only, and this is a {kind} file system; {_ELSEWHERE}")
+
+
+def _check_host(engine: Engine) -> None:
+    """A SQLite ledger belongs to the host that made it."""
+    here = socket.gethostname()
+    with engine.connect().execution_options(is_reading=True) as connection:
+        made_on = connection.scalar(select(schema.setting.c.value).where(schema.setting.c.name == "host"))
+    if made_on is None:
+        with engine.begin() as connection:
+            made_on = connection.scalar(select(schema.setting.c.value).where(schema.setting.c.name == "host"))
+            if made_on is None:
+                connection.execute(insert(schema.setting).values(name="host", value=here))
+                made_on = here
+    if made_on != here:
+        message = f"{engine.url.database}: this SQLite ledger belongs to host {made_on!r}, and this is {here!r}"
+        raise LedgerUnusable(f"{message}; {_ELSEWHERE}")
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Alone among the processes of this host; a lock of a process that ends is gone with it."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _forget_connections() -> None:
+    """A connection that a parent had open is not the child's to use."""
+    for engine in _engines:
+        engine.dispose(close=False)
+
+
+os.register_at_fork(after_in_child=_forget_connections)

@@ -1,0 +1,27 @@
+"""Events: every change of the ledger, in order, never changed again."""
+
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Connection, insert
+
+from hetero_ops.ledger.owner import Owner
+from hetero_ops.ledger.schema import event
+
+
+class Event(StrEnum):
+    """What happened to the subject of an event."""
+
+    RESERVED = "reserved"
+    RELEASED = "released"
+    EXPIRED = "expired"
+    ORPHANED = "orphaned"
+    RECOVERED = "recovered"
+
+
+def record(  # noqa: PLR0913, PLR0917 - the columns of an event
+    connection: Connection, at_ms: int, kind: Event, subject: str, by: Owner | str, data: dict[str, Any]
+) -> None:
+    """Writes an event in the transaction of the change that it tells of."""
+    row = {"at_ms": at_ms, "kind": kind.value, "subject": subject, "by": str(by), "data": data}
+    connection.execute(insert(event), row)
