@@ -16,7 +16,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
 
 from hetero_ops.errors import LedgerUnusable
 from hetero_ops.ledger import schema
-from hetero_ops.ledger.migrations import HEAD, bring_up
+from hetero_ops.ledger.migrations import HEAD
 
 # Waiting for another writer of a SQLite file.
 _BUSY_TIMEOUT_S = 60
@@ -39,7 +39,7 @@ def default_url() -> str:
 
 
 def open_engine(url: str) -> Engine:
-    """An engine for a ledger whose tables are as this version needs them. Many may open one at once, also the first time.
+    """An engine for a ledger whose tables are as this version needs them. Many may open a new one at once.
 
     Raises:
         LedgerUnusable: the URL names no database that can be used from here; the message says what to set.
@@ -108,7 +108,7 @@ def _open_file(engine: Engine) -> None:
             with _locked(path.with_name(path.name + ".lock")), engine.connect() as connection:
                 connection.exec_driver_sql("PRAGMA journal_mode = WAL")
                 connection.commit()
-                bring_up(connection)
+                _bring_up(connection)
                 connection.commit()
     except OSError as error:
         raise LedgerUnusable(f"{path}: the ledger cannot be opened: {error.strerror}") from None
@@ -119,7 +119,7 @@ def _open_server(engine: Engine) -> None:
     if not _is_current(engine):
         with engine.begin() as connection:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
-            bring_up(connection)
+            _bring_up(connection)
 
 
 def _is_current(engine: Engine) -> bool:
@@ -127,6 +127,12 @@ def _is_current(engine: Engine) -> bool:
         if not inspect(connection).has_table("alembic_version"):
             return False
         return bool(connection.scalar(text("SELECT version_num FROM alembic_version")) == HEAD)
+
+
+def _bring_up(connection: Connection) -> None:
+    from hetero_ops.ledger.upgrade import bring_up  # noqa: PLC0415 - alembic takes long to load, and is rarely needed
+
+    bring_up(connection)
 
 
 def _refuse_network(path: Path) -> None:

@@ -155,16 +155,16 @@ impl Fleet {
                 takes.push(take(Resource::DeviceMemory, id, memory_of(hold, usable), most));
             }
         }
-        let of_node = || self.holds.values().flatten().filter(|held| held.node == hold.node);
+        let here = || self.holds.values().flatten().filter(|other| other.node == hold.node);
         if hold.cpu_milli > 0 {
-            let held: u64 = of_node().map(|held| held.cpu_milli).sum();
             let free = self.capacity.free_cpu_milli[hold.node.at()].unwrap_or(0);
-            takes.push(take(Resource::Cpu, String::new(), hold.cpu_milli, free + held));
+            let most = free + here().map(|other| other.cpu_milli).sum::<u64>();
+            takes.push(take(Resource::Cpu, String::new(), hold.cpu_milli, most));
         }
         if hold.memory_mib > 0 {
-            let held: u64 = of_node().map(|held| held.memory_mib).sum();
             let free = self.capacity.free_memory_mib[hold.node.at()].unwrap_or(0);
-            takes.push(take(Resource::HostMemory, String::new(), hold.memory_mib, free + held));
+            let most = free + here().map(|other| other.memory_mib).sum::<u64>();
+            takes.push(take(Resource::HostMemory, String::new(), hold.memory_mib, most));
         }
         takes
     }
