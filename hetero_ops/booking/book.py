@@ -1,6 +1,6 @@
 """The loop: place, reserve, and place anew where somebody was faster. One room, used by every host."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
@@ -12,7 +12,7 @@ from hetero_ops.ledger.ledger import LEASE_S, Ledger
 from hetero_ops.ledger.owner import CHECKS, Owner, OwnerCheck
 from hetero_ops.ledger.reaping import reap
 from hetero_ops.ledger.reservation import Reservation
-from hetero_ops.placement.decision import NoFit, Placement
+from hetero_ops.placement.decision import GroupGrant, NoFit, Placement
 from hetero_ops.placement.fleet import Fleet
 
 ATTEMPTS = 50
@@ -105,11 +105,28 @@ def _terms(placement: Placement, requirement: Requirement) -> dict[str, Any]:
     """What was granted and agreed to, as far as something is known of it."""
     terms = {
         "verdict": placement.verdict,
-        "vendor": placement.vendor,
-        "model": placement.model,
+        "granted": _granted(placement),
         "precision": placement.precision,
         "quantize": placement.quantize,
         "preemptible": requirement.preemptible,
+        "workload": requirement.workload,
         "checkpoint": requirement.checkpoint.dir if requirement.checkpoint else None,
     }
     return {name: value for name, value in terms.items() if value is not None}
+
+
+def _granted(placement: Placement) -> list[dict[str, Any]]:
+    """How much of which kind of device, by what charges and budgets count; nothing for CPU alone."""
+    parts: Sequence[Placement | GroupGrant] = placement.groups or [placement]
+    return [
+        {
+            "sku": part.sku,
+            "model": part.model,
+            "vendor": part.vendor,
+            "class": part.accelerator_class,
+            "memory_mib": part.memory_mib,
+            "device_milli": sum(device.share_milli for device in part.devices),
+        }
+        for part in parts
+        if part.devices
+    ]
