@@ -8,8 +8,17 @@ import typer
 
 from hetero_ops.cli import catalog, demo, explain, fleet, frag, place, simulate
 from hetero_ops.cli.exit_code import ExitCode
+from hetero_ops.cli.on_demand import OnDemand
 from hetero_ops.cli.output import note
-from hetero_ops.errors import HeteroOpsError, InvalidDocument, InvalidRequirement, UnknownDevice
+from hetero_ops.errors import (
+    HeteroOpsError,
+    InvalidDocument,
+    InvalidRequirement,
+    LedgerUnusable,
+    ReservationConflict,
+    UnknownDevice,
+    UnknownReservation,
+)
 
 
 def _end(code: int | None, **_: object) -> None:
@@ -18,6 +27,7 @@ def _end(code: int | None, **_: object) -> None:
 
 app = typer.Typer(
     name="hetero-ops",
+    cls=OnDemand,
     result_callback=_end,
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -58,7 +68,10 @@ def root(
 _ENDINGS: tuple[tuple[type[HeteroOpsError], str, int], ...] = (
     (InvalidRequirement, "bad request: ", ExitCode.BAD_REQUEST),
     (UnknownDevice, "", ExitCode.BAD_REQUEST),
+    (UnknownReservation, "", ExitCode.BAD_REQUEST),
+    (ReservationConflict, "", ExitCode.BUSY),
     (InvalidDocument, "", ExitCode.BAD_FLEET),
+    (LedgerUnusable, "", ExitCode.BAD_FLEET),
     (HeteroOpsError, "", 1),
 )
 
