@@ -1,5 +1,6 @@
 """The loop: place, reserve, and place anew where somebody was faster. One room, used by every host."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,8 @@ ATTEMPTS = 50
 # Waiting between attempts: drawn from 0 up to a bound that doubles, so that those who met do not meet again.
 _FIRST_WAIT_S = 0.002
 _LONGEST_WAIT_S = 0.25
+
+_log = logging.getLogger(__name__)
 
 
 def book(  # noqa: PLR0913 - placing has its settings, and leases have one
@@ -63,6 +66,7 @@ def book(  # noqa: PLR0913 - placing has its settings, and leases have one
         view.follow()
         placed = view.fleet.place(asked, policy=policy, seed=seed, key=key, weights=weights)
         if isinstance(placed, NoFit):
+            _log.info("%s: %s", placed.verdict, ", ".join(placed.codes), extra={"trace_id": placed.trace_id})
             return placed
         return reserve(view, placed, asked, owner, lease_s=lease_s)
 
@@ -90,7 +94,7 @@ def reserve(
     """
     if placement.cut is not None:
         raise CutFirst(f"device {placement.cut.device} of {placement.cut.node} has to be cut into partitions first")
-    return view.ledger.reserve(
+    reservation = view.ledger.reserve(
         placement,
         view.fleet.holding(placement),
         owner,
@@ -99,6 +103,9 @@ def reserve(
         lease_s=lease_s,
         terms=_terms(placement, requirement),
     )
+    told = {"trace_id": reservation.trace_id, "reservation_id": reservation.id, "owner": str(owner)}
+    _log.info("reserved %s on %s", placement.choice, ", ".join(placement.nodes), extra=told)
+    return reservation
 
 
 def _terms(placement: Placement, requirement: Requirement) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -19,6 +20,7 @@ from hetero_ops.errors import (
     UnknownDevice,
     UnknownReservation,
 )
+from hetero_ops.log_lines import log_json
 
 
 def _end(code: int | None, **_: object) -> None:
@@ -45,6 +47,13 @@ app.add_typer(catalog.app, name="catalog")
 app.command("demo")(demo.demo)
 
 
+class LogForm(StrEnum):
+    """Forms of log lines."""
+
+    text = "text"
+    json = "json"
+
+
 def _version(*, wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version  # noqa: PLC0415 - only this option needs it
@@ -59,9 +68,14 @@ def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    log: Annotated[
+        LogForm, typer.Option("--log", envvar="HETERO_OPS_LOG", help="How what happens meanwhile is told on stderr.")
+    ] = LogForm.text,
 ) -> None:
     """Place pipeline steps on mixed accelerator fleets, and read why not."""
     del version  # the callback acted on it
+    if log is LogForm.json:
+        log_json()
 
 
 # How each mistake of the user ends a command; the first class that matches counts.

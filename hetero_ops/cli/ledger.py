@@ -46,6 +46,9 @@ def list_(
     if json or form is Format.json:
         write(to_json([as_dict(reservation) for reservation in found]), output)
         return
+    if not found:
+        write("nothing is reserved\n", output)
+        return
     columns = ("id", "state", "owner", "team", "choice", "devices", "nodes", "since")
     print_table(columns, [_row(reservation, now) for reservation in found], output)
 
