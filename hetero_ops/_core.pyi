@@ -189,6 +189,9 @@ class GroupGrant:
     def model(self) -> str | None:
         """Model of the devices; None for CPU cores, or unknown."""
     @property
+    def partition(self) -> str | None:
+        """Name of the hardware partition that each granted device is; None for whole devices and shares."""
+    @property
     def memory_mib(self) -> int | None:
         """Memory granted on each device, MiB; None for CPU cores, or unknown."""
     @property
@@ -297,6 +300,9 @@ class Placement(Decision):
     @property
     def model(self) -> str | None:
         """Model of the granted devices; None for CPU only, or unknown."""
+    @property
+    def partition(self) -> str | None:
+        """Name of the hardware partition that each granted device is; None for whole devices and shares."""
     @property
     def memory_mib(self) -> int | None:
         """Memory granted on each device, MiB; None for CPU only, or unknown."""

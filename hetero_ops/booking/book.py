@@ -123,17 +123,19 @@ def _terms(placement: Placement, requirement: Requirement) -> dict[str, Any]:
 
 
 def _granted(placement: Placement) -> list[dict[str, Any]]:
-    """How much of which kind of device, by what charges and budgets count; nothing for CPU alone."""
+    """How much of which kind of device on which node, by what charges and budgets count; nothing for CPU alone."""
     parts: Sequence[Placement | GroupGrant] = placement.groups or [placement]
     return [
         {
+            "node": node,
             "sku": part.sku,
             "model": part.model,
             "vendor": part.vendor,
             "class": part.accelerator_class,
+            "partition": part.partition,
             "memory_mib": part.memory_mib,
-            "device_milli": sum(device.share_milli for device in part.devices),
+            "device_milli": sum(device.share_milli for device in part.devices if device.node == node),
         }
         for part in parts
-        if part.devices
+        for node in dict.fromkeys(device.node for device in part.devices)
     ]
