@@ -105,14 +105,22 @@ def _open_file(engine: Engine) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not (path.exists() and _is_current(engine)):
-            with _locked(path.with_name(path.name + ".lock")), engine.connect() as connection:
-                connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-                connection.commit()
-                _bring_up(connection)
-                connection.commit()
+            with _locked(path.with_name(path.name + ".lock")):
+                _write_ahead(engine)
+                with engine.begin() as connection:
+                    _bring_up(connection)
     except OSError as error:
         raise LedgerUnusable(f"{path}: the ledger cannot be opened: {error.strerror}") from None
     _check_host(engine)
+
+
+def _write_ahead(engine: Engine) -> None:
+    """Readers and the writer do not wait for each other then. The file remembers it; no transaction may be open."""
+    raw = engine.raw_connection()
+    try:
+        raw.cursor().execute("PRAGMA journal_mode = WAL")
+    finally:
+        raw.close()
 
 
 def _open_server(engine: Engine) -> None:
