@@ -29,13 +29,16 @@ def booked(url):
         return book(Fleet.load(MIXED), {"accelerators": "H100:4", "team": "vision"}, ledger, TASK)
 
 
-def test_an_empty_ledger_says_so(command, url):
+@pytest.mark.usefixtures("url")
+def test_an_empty_ledger_says_so(command):
     assert command("ledger", "list").out == "nothing is reserved\n"
 
 
 def test_list_and_show(command, booked):
     listed = command("ledger", "list")
-    assert booked.id in listed.out and "4 devices" in listed.out and "vision" in listed.out
+    assert booked.id in listed.out
+    assert "4 devices" in listed.out
+    assert "vision" in listed.out
     shown = command("ledger", "show", booked.id)
     assert shown.code == 0
     assert f"owner       task {TASK.key}" in shown.out
@@ -47,13 +50,15 @@ def test_list_and_show(command, booked):
 def test_release_asks_and_changes_nothing_unasked(command, booked):
     asked = command("ledger", "release", booked.id)
     assert asked.code == 1
-    assert "holds 4 devices" in asked.err and "--yes does it" in asked.err
+    assert "holds 4 devices" in asked.err
+    assert "--yes does it" in asked.err
     assert booked.id in command("ledger", "list").out
     assert command("ledger", "release", booked.id, "--yes").code == 0
     assert command("ledger", "list").out == "nothing is reserved\n"
     assert "released" in command("ledger", "list", "--all").out
     again = command("ledger", "release", booked.id, "--yes")
-    assert again.code == 64 and "it ended or never was" in again.err
+    assert again.code == 64
+    assert "it ended or never was" in again.err
 
 
 def test_reap_withholds_what_nobody_knows_of(command, url, caplog):
@@ -62,7 +67,8 @@ def test_reap_withholds_what_nobody_knows_of(command, url, caplog):
         silent = book(Fleet.load(MIXED), "L4:1", ledger, TASK, lease_s=1)
     with caplog.at_level(logging.WARNING, "hetero_ops"):
         reaped = command("ledger", "reap")
-    assert "withheld" in reaped.out and silent.id in reaped.out
+    assert "withheld" in reaped.out
+    assert silent.id in reaped.out
     assert "is withheld; look whether it still runs" in caplog.text
     assert "orphaned" in command("ledger", "list").out
     assert "kept" in command("ledger", "reap").out
@@ -86,7 +92,8 @@ def test_a_decision_is_read_back_as_it_stood(command, booked):
     assert command("explain", "H100:1", "--trace", "x", "--fleet", MIXED).code == 2
 
 
-def test_place_keeps_a_decision_when_told(command, url):
+@pytest.mark.usefixtures("url")
+def test_place_keeps_a_decision_when_told(command):
     placed = json.loads(command("place", "H100:80", "--fleet", MIXED, "--record", "--json").out)
     told = command("explain", "--trace", placed["trace_id"])
     assert told.code == 69
@@ -106,7 +113,8 @@ def test_place_keeps_a_decision_when_told(command, url):
 def test_a_ledger_that_cannot_be_used_is_one_line(command, given, words):
     answer = command("ledger", "list", "--ledger", given)
     assert answer.code == 65
-    assert words in answer.err and answer.err.count("\n") == 1
+    assert words in answer.err
+    assert answer.err.count("\n") == 1
     assert "secret" not in answer.err
 
 
@@ -126,9 +134,11 @@ def test_log_lines_are_json_and_carry_the_trace_id(command, url, monkeypatch):
     assert (read["level"], read["trace_id"], read["reservation_id"]) == ("warning", silent.trace_id, silent.id)
 
 
-def test_charges_and_waste(command, booked, url):
+@pytest.mark.usefixtures("booked")
+def test_charges_and_waste(command):
     bill = command("report", "charges", "--fleet", MIXED, "--since", "2026-01-01", "--format", "json")
     lines = {(line["team"], line["sku"]): line for line in json.loads(bill.out)}
-    assert ("vision", "H100-SXM5-80GB") in lines and ("(idle)", "H100-SXM5-80GB") in lines
+    assert ("vision", "H100-SXM5-80GB") in lines
+    assert ("(idle)", "H100-SXM5-80GB") in lines
     assert command("report", "waste").out == "nothing\n"
     assert command("report", "charges", "--fleet", MIXED, "--since", "yesterday").code == 2

@@ -82,7 +82,7 @@ def test_an_older_program_refuses_a_newer_ledger(tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     connection.close()
-    with pytest.raises(LedgerUnusable, match="the ledger has schema 9999.*upgrade hetero-ops"):
+    with pytest.raises(LedgerUnusable, match=r"the ledger has schema 9999.*upgrade hetero-ops"):
         Ledger.open(str(path))
 
 

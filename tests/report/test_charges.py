@@ -16,6 +16,7 @@ from hetero_ops.report.waste import waste
 
 HOUR_MS = 3_600_000
 OWNER = Owner("task", "etl/1")
+PLAIN = Tariff(billing={})
 DOCUMENT = {
     "apiVersion": "hetero-ops/v1",
     "kind": "Fleet",
@@ -50,7 +51,7 @@ class Site:
         asked = {"accelerators": requirement, **({"team": team} if team else {})}
         return book(self.view, asked, self.ledger, OWNER)
 
-    def bill(self, tariff: Tariff = Tariff(billing={})):
+    def bill(self, tariff: Tariff = PLAIN):
         window = (self.start_ms, self.now_ms)
         lines = charges(used(self.ledger, *window), DOCUMENT, window[1] - window[0], tariff, Catalog.default())
         return {(line.team, line.sku, line.watts_from): line for line in lines}
