@@ -1,6 +1,7 @@
 """The loop: place, reserve, and place anew where somebody was faster. One room, used by every host."""
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
@@ -12,7 +13,7 @@ from hetero_ops.ledger.ledger import LEASE_S, Ledger
 from hetero_ops.ledger.owner import CHECKS, Owner, OwnerCheck
 from hetero_ops.ledger.reaping import reap
 from hetero_ops.ledger.reservation import Reservation
-from hetero_ops.placement.decision import NoFit, Placement
+from hetero_ops.placement.decision import GroupGrant, NoFit, Placement
 from hetero_ops.placement.fleet import Fleet
 
 ATTEMPTS = 50
@@ -20,6 +21,8 @@ ATTEMPTS = 50
 # Waiting between attempts: drawn from 0 up to a bound that doubles, so that those who met do not meet again.
 _FIRST_WAIT_S = 0.002
 _LONGEST_WAIT_S = 0.25
+
+_log = logging.getLogger(__name__)
 
 
 def book(  # noqa: PLR0913 - placing has its settings, and leases have one
@@ -63,6 +66,7 @@ def book(  # noqa: PLR0913 - placing has its settings, and leases have one
         view.follow()
         placed = view.fleet.place(asked, policy=policy, seed=seed, key=key, weights=weights)
         if isinstance(placed, NoFit):
+            _log.info("%s: %s", placed.verdict, ", ".join(placed.codes), extra={"trace_id": placed.trace_id})
             return placed
         return reserve(view, placed, asked, owner, lease_s=lease_s)
 
@@ -90,7 +94,7 @@ def reserve(
     """
     if placement.cut is not None:
         raise CutFirst(f"device {placement.cut.device} of {placement.cut.node} has to be cut into partitions first")
-    return view.ledger.reserve(
+    reservation = view.ledger.reserve(
         placement,
         view.fleet.holding(placement),
         owner,
@@ -99,17 +103,37 @@ def reserve(
         lease_s=lease_s,
         terms=_terms(placement, requirement),
     )
+    told = {"trace_id": reservation.trace_id, "reservation_id": reservation.id, "owner": str(owner)}
+    _log.info("reserved %s on %s", placement.choice, ", ".join(placement.nodes), extra=told)
+    return reservation
 
 
 def _terms(placement: Placement, requirement: Requirement) -> dict[str, Any]:
     """What was granted and agreed to, as far as something is known of it."""
     terms = {
         "verdict": placement.verdict,
-        "vendor": placement.vendor,
-        "model": placement.model,
+        "granted": _granted(placement),
         "precision": placement.precision,
         "quantize": placement.quantize,
         "preemptible": requirement.preemptible,
+        "workload": requirement.workload,
         "checkpoint": requirement.checkpoint.dir if requirement.checkpoint else None,
     }
     return {name: value for name, value in terms.items() if value is not None}
+
+
+def _granted(placement: Placement) -> list[dict[str, Any]]:
+    """How much of which kind of device, by what charges and budgets count; nothing for CPU alone."""
+    parts: Sequence[Placement | GroupGrant] = placement.groups or [placement]
+    return [
+        {
+            "sku": part.sku,
+            "model": part.model,
+            "vendor": part.vendor,
+            "class": part.accelerator_class,
+            "memory_mib": part.memory_mib,
+            "device_milli": sum(device.share_milli for device in part.devices),
+        }
+        for part in parts
+        if part.devices
+    ]

@@ -17,6 +17,11 @@ class Event(StrEnum):
     EXPIRED = "expired"
     ORPHANED = "orphaned"
     RECOVERED = "recovered"
+    MEASURED = "measured"
+    QUARANTINED = "quarantined"
+    LIFTED = "lifted"
+    MOVE_PLANNED = "move_planned"
+    MOVE_CHANGED = "move_changed"
 
 
 def record(  # noqa: PLR0913, PLR0917 - the columns of an event

@@ -120,6 +120,8 @@ class Ledger:
             "checkpoint_ms": None,
             "ended_ms": None,
             "ended_by": None,
+            "peak_memory_mib": None,
+            "mean_power_mw": None,
         }
         with self._engine.begin() as connection:
             self._take(connection, takes)
@@ -128,20 +130,29 @@ class Ledger:
             record(connection, now, Event.RESERVED, reservation_id, owner, {"holds": row["holds"], "takes": takes})
         return Reservation(owner=owner, state=State.RESERVED, **_without(row, ("owner_kind", "owner", "state")))
 
-    def heartbeat(self, reservation_id: str, *, checkpoint_ms: int | None = None) -> None:
+    def heartbeat(
+        self,
+        reservation_id: str,
+        *,
+        checkpoint_ms: int | None = None,
+        peak_memory_mib: int | None = None,
+        mean_power_mw: int | None = None,
+    ) -> None:
         """Renews the lease; an orphaned reservation is its owner's again. A heartbeat alone writes no event.
 
         Args:
             reservation_id: which one.
             checkpoint_ms: when the step last saved its state, where it says so.
+            peak_memory_mib: most memory that it used of any of its devices so far, where it was measured.
+            mean_power_mw: mean power of its devices together so far, where it was measured.
 
         Raises:
             UnknownReservation: it does not live any more: whoever has its devices now, the caller has not.
         """
         now = self._clock()
         values: dict[str, Any] = {"heartbeat_ms": now, "state": State.RESERVED.value}
-        if checkpoint_ms is not None:
-            values["checkpoint_ms"] = checkpoint_ms
+        told = {"checkpoint_ms": checkpoint_ms, "peak_memory_mib": peak_memory_mib, "mean_power_mw": mean_power_mw}
+        values |= {name: value for name, value in told.items() if value is not None}
         with self._engine.begin() as connection:
             before = self._living(connection, reservation_id)
             connection.execute(update(reservation).where(reservation.c.id == reservation_id).values(values))

@@ -10,6 +10,7 @@ from typing import Protocol, Self
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 # Field 22 of /proc/PID/stat, counted after the name, which may hold spaces and brackets (proc(5)).
 _START_TIME_AFTER_NAME = 19
+_PARTS_OF_PROCESS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,9 @@ class Owner:
         return cls("process", f"{socket.gethostname()} {_boot_id()} {pid} {_start_time(pid)}")
 
     def __str__(self) -> str:
+        parts = self.key.split(" ")
+        if self.kind == "process" and len(parts) == _PARTS_OF_PROCESS:
+            return f"process {parts[2]} on {parts[0]}"
         return f"{self.kind} {self.key}"
 
 

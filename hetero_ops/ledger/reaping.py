@@ -62,8 +62,12 @@ def reap(
                 reaped.expired.append(ended)
         elif is_gone is None and is_over and late.state is State.RESERVED:
             if ledger.orphan(late.id, heartbeat_ms=late.heartbeat_ms, by=by):
-                _log.warning(_WITHHELD, late.id, late.owner, late.id)
+                _log.warning(_WITHHELD, late.id, late.owner, late.id, extra=_ids(late))
                 reaped.orphaned.append(late)
         else:
             reaped.kept.append(late)
     return reaped
+
+
+def _ids(reservation: Reservation) -> dict[str, str]:
+    return {"trace_id": reservation.trace_id, "reservation_id": reservation.id}

@@ -33,10 +33,12 @@ class Reservation:
         id: random; never used again.
         holds: what it has of each node, in the form that `Fleet.occupy` takes.
         takes: the same as amounts of countable things.
-        terms: what was granted and agreed to: `choice`, `sku`, `price` and the like.
+        terms: what was granted and agreed to, as `choice` and `granted`: how much of which kind of device.
         lease_ms: it is late when nothing was heard for so long.
         checkpoint_ms: when its last checkpoint was reported; `None` where none was.
         ended_by: who ended it; `None` while it lives.
+        peak_memory_mib: most memory that it used of any of its devices, as it reported; `None` where it did not.
+        mean_power_mw: mean power of all its devices together, as it reported; `None` where it did not.
     """
 
     id: str
@@ -56,6 +58,8 @@ class Reservation:
     checkpoint_ms: int | None
     ended_ms: int | None
     ended_by: str | None
+    peak_memory_mib: int | None = None
+    mean_power_mw: int | None = None
 
     @classmethod
     def of(cls, row: Row[Any]) -> Self:

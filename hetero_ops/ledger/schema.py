@@ -5,6 +5,7 @@ from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     Column,
+    Float,
     Index,
     Integer,
     LargeBinary,
@@ -15,6 +16,7 @@ from sqlalchemy import (
 
 METADATA = MetaData()
 _Milli = BigInteger
+_Counted = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts in columns of this type only
 
 setting = Table(
     "setting",
@@ -45,9 +47,12 @@ reservation = Table(
     Column("checkpoint_ms", _Milli),
     Column("ended_ms", _Milli),
     Column("ended_by", Text),
+    Column("peak_memory_mib", BigInteger, comment="Most memory that it used of any of its devices, as reported."),
+    Column("mean_power_mw", BigInteger, comment="Mean power of all its devices together, as reported."),
 )
 Index("reservation_by_state", reservation.c.state)
 Index("reservation_by_trace", reservation.c.trace_id)
+Index("reservation_by_end", reservation.c.ended_ms)
 
 taken = Table(
     "taken",
@@ -63,7 +68,7 @@ taken = Table(
 event = Table(
     "event",
     METADATA,
-    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("id", _Counted, primary_key=True, autoincrement=True),
     Column("at_ms", _Milli, nullable=False),
     Column("kind", Text, nullable=False),
     Column("subject", Text, nullable=False, comment="What changed: the id of a reservation, a device, a team."),
@@ -82,4 +87,44 @@ decision = Table(
     Column("requirement", Text, nullable=False),
     Column("verdict", Text, nullable=False),
     Column("body", LargeBinary, nullable=False, comment="The decision as JSON, deflated."),
+)
+
+run = Table(
+    "run",
+    METADATA,
+    Column("id", _Counted, primary_key=True, autoincrement=True),
+    Column("at_ms", _Milli, nullable=False),
+    Column("workload", Text, nullable=False),
+    Column("sku", Text, nullable=False),
+    Column("devices", BigInteger, nullable=False),
+    Column("precision", Text),
+    Column("per_second", Float, nullable=False),
+    Column("reservation_id", Text),
+    comment="Measured throughput of steps.",
+)
+Index("run_by_workload", run.c.workload)
+
+quarantine = Table(
+    "quarantine",
+    METADATA,
+    Column("id", _Counted, primary_key=True, autoincrement=True),
+    Column("cluster", Text, nullable=False),
+    Column("node", Text, nullable=False),
+    Column("device", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("since_ms", _Milli, nullable=False),
+    Column("until_ms", _Milli),
+    Column("lifted_ms", _Milli),
+)
+
+move = Table(
+    "move",
+    METADATA,
+    Column("id", _Counted, primary_key=True, autoincrement=True),
+    Column("plan", Text, nullable=False),
+    Column("place", BigInteger, nullable=False),
+    Column("reservation_id", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("data", JSON, nullable=False),
+    Column("at_ms", _Milli, nullable=False),
 )

@@ -1,0 +1,64 @@
+"""Who had which devices for how long: what budgets and charges count."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from hetero_ops.ledger.ledger import Ledger
+from hetero_ops.ledger.reservation import Reservation
+from hetero_ops.ledger.schema import reservation
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """Devices of one kind that a reservation had within a window.
+
+    Attributes:
+        reservation: whose they were.
+        sku: catalog key; `None` outside the catalog.
+        model: model; `None` where unknown.
+        vendor: vendor; `None` where unknown.
+        accelerator_class: broad kind; `None` where unknown.
+        memory_mib: memory granted on each; `None` where unknown.
+        device_milli: thousandths of devices.
+        held_ms: for how long.
+    """
+
+    reservation: Reservation
+    sku: str | None
+    model: str | None
+    vendor: str | None
+    accelerator_class: str | None
+    memory_mib: int | None
+    device_milli: int
+    held_ms: int
+
+    @property
+    def device_us(self) -> int:
+        """Device-microseconds: thousandths of devices times milliseconds, so that shares add up exactly."""
+        return self.device_milli * self.held_ms
+
+
+def used(ledger: Ledger, start_ms: int, end_ms: int) -> Iterator[Used]:
+    """What every reservation had between two times, the oldest first; those that still live have it until now."""
+    end_ms = min(end_ms, ledger.now_ms())
+    is_over = reservation.c.ended_ms.is_not(None) & (reservation.c.ended_ms <= start_ms)
+    query = select(reservation).where(~is_over & (reservation.c.since_ms < end_ms))
+    with ledger.reading() as connection:
+        rows = connection.execute(query.order_by(reservation.c.since_ms, reservation.c.id)).all()
+    for found in map(Reservation.of, rows):
+        until = end_ms if found.ended_ms is None else min(found.ended_ms, end_ms)
+        held_ms = until - max(found.since_ms, start_ms)
+        for part in found.terms.get("granted", []):
+            if held_ms > 0:
+                yield Used(
+                    found,
+                    part["sku"],
+                    part["model"],
+                    part["vendor"],
+                    part["class"],
+                    part["memory_mib"],
+                    part["device_milli"],
+                    held_ms,
+                )
