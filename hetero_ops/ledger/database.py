@@ -105,14 +105,26 @@ def _open_file(engine: Engine) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not (path.exists() and _is_current(engine)):
-            with _locked(path.with_name(path.name + ".lock")), engine.connect() as connection:
-                connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-                connection.commit()
-                _bring_up(connection)
-                connection.commit()
+            with _locked(path.with_name(path.name + ".lock")):
+                _use_write_ahead_log(engine)
+                with engine.begin() as connection:
+                    _bring_up(connection)
     except OSError as error:
         raise LedgerUnusable(f"{path}: the ledger cannot be opened: {error.strerror}") from None
     _check_host(engine)
+
+
+def _use_write_ahead_log(engine: Engine) -> None:
+    """Readers and a writer do not wait for each other. The file remembers it; it is no part of any transaction."""
+    connection = engine.raw_connection()
+    try:
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA journal_mode = WAL")
+        (mode,) = cursor.fetchone() or ("",)
+    finally:
+        connection.close()
+    if mode != "wal":
+        raise LedgerUnusable(f"{engine.url.database}: SQLite cannot keep a write-ahead log there; {_ELSEWHERE}")
 
 
 def _open_server(engine: Engine) -> None:

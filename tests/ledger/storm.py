@@ -84,7 +84,6 @@ def storm(url: str, fleet: Path, weather: Weather, restart: Callable[[], None] |
             assert worker.stdout
             if worker.stdout.readline() != "ready\n":
                 raise RuntimeError(worker.communicate()[1][-2000:])
-        cpu_before = _children_cpu_s()
         begun = time.monotonic()
         for worker in workers:
             assert worker.stdin
@@ -99,7 +98,6 @@ def storm(url: str, fleet: Path, weather: Weather, restart: Callable[[], None] |
             _take_down(aftermath, said, complaint, code)
         aftermath.seconds = time.monotonic() - begun
         striking.join()
-        aftermath.cpu_s = _children_cpu_s() - cpu_before
     return aftermath
 
 
@@ -126,6 +124,7 @@ def _take_down(aftermath: Aftermath, said: str, complaint: str, code: int) -> No
     else:
         told = json.loads(said)
         aftermath.busy += told["busy"]
+        aftermath.cpu_s += told["cpu_s"]
         aftermath.book_us += told["book_us"]
         aftermath.release_us += told["release_us"]
 
@@ -139,11 +138,6 @@ def _strike(begun: float, strokes: list[tuple[float, Callable[[], None]]]) -> No
 def _end(worker: subprocess.Popen[str]) -> None:
     worker.kill()
     worker.communicate()
-
-
-def _children_cpu_s() -> float:
-    times = os.times()
-    return times.children_user + times.children_system
 
 
 def _at(ascending: list[int], part: float) -> float:

@@ -49,7 +49,7 @@ def main() -> None:
         sys.stdout.flush()
         sys.stdin.readline()
         measured: dict[str, list[int]] = {"book_us": [], "release_us": []}
-        busy = 0
+        busy, cpu_before_s = 0, time.process_time()
         for _ in range(arguments.rounds):
             ask = chance.choices(asks, [often for _, often in ASKS])[0]
             begun = time.perf_counter_ns()
@@ -63,7 +63,8 @@ def main() -> None:
             begun = time.perf_counter_ns()
             ledger.release(booked.id)
             measured["release_us"].append((time.perf_counter_ns() - begun) // 1000)
-    sys.stdout.write(json.dumps({"busy": busy, **measured}) + "\n")
+        told = {"busy": busy, "cpu_s": time.process_time() - cpu_before_s, **measured}
+    sys.stdout.write(json.dumps(told) + "\n")
 
 
 if __name__ == "__main__":
