@@ -106,7 +106,7 @@ def _open_file(engine: Engine) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not (path.exists() and _is_current(engine)):
             with _locked(path.with_name(path.name + ".lock")):
-                _write_ahead(engine)
+                _use_write_ahead_log(engine)
                 with engine.begin() as connection:
                     _bring_up(connection)
     except OSError as error:
@@ -114,13 +114,17 @@ def _open_file(engine: Engine) -> None:
     _check_host(engine)
 
 
-def _write_ahead(engine: Engine) -> None:
-    """Readers and the writer do not wait for each other then. The file remembers it; no transaction may be open."""
-    raw = engine.raw_connection()
+def _use_write_ahead_log(engine: Engine) -> None:
+    """Readers and a writer do not wait for each other. The file remembers it; it is no part of any transaction."""
+    connection = engine.raw_connection()
     try:
-        raw.cursor().execute("PRAGMA journal_mode = WAL")
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA journal_mode = WAL")
+        (mode,) = cursor.fetchone() or ("",)
     finally:
-        raw.close()
+        connection.close()
+    if mode != "wal":
+        raise LedgerUnusable(f"{engine.url.database}: SQLite cannot keep a write-ahead log there; {_ELSEWHERE}")
 
 
 def _open_server(engine: Engine) -> None:

@@ -246,7 +246,7 @@ class Ledger:
         """Takes each thing while it lasts; rows stay locked in the order of `takes`, so nobody waits in a circle."""
         for take in takes:
             is_there = take["amount"] <= take["most"]
-            if not is_there or not connection.execute(self._taking, take).rowcount:
+            if not is_there or not connection.execute(self._taking, take, execution_options=_COUNTING).rowcount:
                 item = f" {take['item']}" if take["item"] else ""
                 where = f"{take['resource']}{item} of {take['node']} in {take['cluster']}"
                 raise ReservationConflict(f"{where} was reserved by somebody else since; place again")
@@ -301,6 +301,10 @@ def _taking(dialect: Any) -> Any:  # noqa: ANN401 - a module of SQLAlchemy
 
 
 _TAKING = {"sqlite": _taking(sqlite), "postgresql": _taking(postgresql)}
+
+
+# How many rows an insert changed is kept on demand only; psycopg says -1 otherwise, whatever happened.
+_COUNTING = {"preserve_rowcount": True}
 
 
 def _of_take(take: dict[str, Any]) -> dict[str, Any]:
