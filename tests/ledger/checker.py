@@ -120,7 +120,9 @@ def _check(engine: Engine, connection: Connection, document: dict[str, Any]) -> 
     }
     if states != told:
         odd = {one for one in states.keys() | told if states.get(one) != told.get(one)}
-        account.faults += [f"{one}: the table says {states.get(one)}, the events {told.get(one)}" for one in sorted(odd)]
+        account.faults += [
+            f"{one}: the table says {states.get(one)}, the events {told.get(one)}" for one in sorted(odd)
+        ]
     now = {thing_of(dict(row._mapping)): row.amount for row in connection.execute(select(taken)) if row.amount}
     if now != dict(+account.in_use):
         account.faults.append(f"taken: {now}, and live reservations have {dict(+account.in_use)}")

@@ -1,6 +1,6 @@
 """Many processes on one ledger, some of them killed, its server restarted: what became of it, and how fast it was.
 
-    python -m tests.ledger.storm [--processes 64] [--rounds 200] [--postgres] [--kill 0.33] [--restarts 2]
+python -m tests.ledger.storm [--processes 64] [--rounds 200] [--postgres] [--kill 0.33] [--restarts 2]
 """
 
 import argparse
