@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ from hetero_ops.inventory.source import FleetSource, read_fleet
 from hetero_ops.placement import batch, pipeline, pipeline_plan
 from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
 from hetero_ops.placement.door import as_json, check_seed, profiles
-from hetero_ops.placement.limit import compile_limits
+from hetero_ops.placement.limit import Budget, budgets_of, compile_limits
 from hetero_ops.placement.mix import compile_mix, read_mix
 from hetero_ops.placement.replays import Replays
 from hetero_ops.placement.report import (
@@ -126,6 +126,37 @@ class Fleet(Replays):
             InvalidDocument: a node or device is not there, or a figure is none; the path says which reading.
         """
         self._core.observe(json.dumps([reading.for_core() for reading in readings]).encode())
+
+    def budgets(self) -> tuple[Budget, ...]:
+        """The budgets that the document states, in their order."""
+        return budgets_of(json.loads(self._core.stated_limits()))
+
+    def set_spent(self, spent_milli: Sequence[int | None]) -> None:
+        """Takes what was spent of each budget in its present window from now on.
+
+        A team of which a budget has nothing left gets no more of the devices that it counts (`BUDGET`), until less is
+        told. Who keeps books tells it; nothing is spent where nobody does.
+
+        Args:
+            spent_milli: one number for each of `budgets`: thousandths of a device-hour, or of a unit-hour; `None` is
+                unknown and counts as nothing.
+
+        Raises:
+            InvalidDocument: there are more or fewer numbers than budgets, or one is negative.
+        """
+        self._core.set_spent(json.dumps(list(spent_milli)).encode())
+
+    def spending(self, placement: Placement) -> list[int | None]:
+        """What an hour of a placement spends of each of `budgets`, thousandths: a quarter of a device spends 250.
+
+        `None` where a budget does not count it: it is of another team or of other devices, or, of a budget in compute
+        units, the rate of a device is unknown.
+
+        Raises:
+            StalePlacement: a device that it names is not there.
+        """
+        rates: list[int | None] = json.loads(self._core.spending(placement))
+        return rates
 
     def readings(self) -> list[Reading]:
         """The last readings that still tell something, by cluster, node and device."""

@@ -4,6 +4,7 @@ mod committing;
 mod cutting;
 mod observing;
 mod snapshot;
+mod spending;
 mod trying;
 
 use std::borrow::Cow;
@@ -56,6 +57,9 @@ pub struct Fleet {
 impl Fleet {
     /// Builds a fleet from its document and the catalog.
     pub fn new(document: FleetDocument, profiles: Profiles) -> Result<Self> {
+        for (i, limit) in document.limits.iter().enumerate() {
+            limit.check(&format!("limits[{i}]"))?;
+        }
         let (inventory, capacity) = Inventory::build(&document, &profiles)?;
         let mix = Mix::new(default_mix(&inventory), &inventory)?;
         let mut fleet = Self {
