@@ -247,9 +247,7 @@ class Ledger:
         for take in takes:
             is_there = take["amount"] <= take["most"]
             if not is_there or not connection.execute(self._taking, take, execution_options=_COUNTING).rowcount:
-                item = f" {take['item']}" if take["item"] else ""
-                where = f"{take['resource']}{item} of {take['node']} in {take['cluster']}"
-                raise ReservationConflict(f"{where} was reserved by somebody else since; place again")
+                raise ReservationConflict(f"{_words(take)} was reserved by somebody else since; place again")
 
     @property
     def _taking(self) -> Any:  # noqa: ANN401 - an insert of one of two dialects
@@ -309,6 +307,13 @@ _COUNTING = {"preserve_rowcount": True}
 
 def _of_take(take: dict[str, Any]) -> dict[str, Any]:
     return {**{f"of_{column.name}": take[column.name] for column in _KEY}, "given": take["amount"]}
+
+
+def _words(take: dict[str, Any]) -> str:
+    if take["resource"] == "quota":
+        return f"the quota of team {take['node']} for {take['item']}"
+    item = f" {take['item']}" if take["item"] else ""
+    return f"{take['resource']}{item} of {take['node']} in {take['cluster']}"
 
 
 def _without(row: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:

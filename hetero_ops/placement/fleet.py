@@ -110,6 +110,11 @@ class Fleet(Replays, Holds):
             core.set_mix(read_mix(Path(mix), catalog, fleet._foreign_models))
         return fleet
 
+    @property
+    def catalog(self) -> Catalog:
+        """Where device models are looked up."""
+        return self._catalog
+
     def use_measured(self, table: ThroughputTable) -> None:
         """Takes speeds from measurements from now on, where they have the `workload` of a step and the device.
 

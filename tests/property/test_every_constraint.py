@@ -65,7 +65,9 @@ def agree(case: Case) -> None:
             placing.take(reference, answer, choices[decision.choice_index], asked.team)
             assert_same_fragmentation(fleet, reference, mix)
         elif not case.before and asked.priority is not None and _is_few(case.document, choices, asked.priority):
-            asker = Asker(asked.priority, asked.team, case.policy, case.readings, rows, case.weights, case.spent_of_limits())
+            asker = Asker(
+                asked.priority, asked.team, case.policy, case.readings, rows, case.weights, case.spent_of_limits()
+            )
             assert_same_loss(decision, case.document, choices, asker, mix)
 
 

@@ -71,11 +71,8 @@ impl Limit {
     }
 
     fn words(&self) -> String {
-        let of = if self.per == LimitLevel::Unit {
-            String::new()
-        } else {
-            format!(" of {} {}", self.per.word(), self.name)
-        };
+        let of =
+            if self.per == LimitLevel::Unit { String::new() } else { format!(" of {} {}", self.per.word(), self.name) };
         let per = self.window.map_or(String::new(), |window| format!(" per {}", window.word()));
         let amount = match self.most {
             Most::Devices(devices) => format!("{devices} devices"),
@@ -219,6 +216,37 @@ impl Quotas {
         };
         let budgets = self.budgets().map(|i| &self.limits[i]);
         budgets.map(|limit| if Some(limit.team.as_str()) == team { of(limit) } else { None }).collect()
+    }
+
+    /// What holds of a team take of each of its quotas that they count for: its level and name, how much, and how much of
+    /// it is left to all holds together. `held` are all holds of the fleet; the rest of what is used is the document's.
+    pub(crate) fn takes(
+        &self,
+        inventory: &Inventory,
+        team: &str,
+        holds: &[Hold],
+        held: &[&Hold],
+    ) -> Vec<(String, u64, u64)> {
+        let Some(used) = self.used_milli.get(team) else { return Vec::new() };
+        let quotas = self.limits.iter().filter(|limit| limit.team == team && !limit.is_budget());
+        let each = quotas.filter_map(|limit| {
+            let weight = |kind: &Kind| if covers(limit, kind) { limit.weight(kind).unwrap_or(0) } else { 0 };
+            let of = |hold: &Hold| {
+                let weights = hold.devices.iter().map(|&at| weight(&inventory.kinds[inventory.devices[at].kind.at()]));
+                weights.sum::<u64>() * u64::from(hold.share_milli)
+            };
+            let amount = holds.iter().map(of).sum();
+            let all: u64 = inventory.kinds.iter().zip(used).map(|(kind, milli)| milli * weight(kind)).sum();
+            let of_holds: u64 = held.iter().map(|hold| of(hold)).sum();
+            let most = match limit.most {
+                Most::Devices(devices) => u64::from(devices) * MICRO,
+                Most::UnitsMilli(milli) => milli.saturating_mul(1000),
+                Most::DeviceHoursMilli(_) | Most::UnitHoursMilli(_) => 0,
+            };
+            let left = most.saturating_sub(all - of_holds);
+            (amount > 0).then(|| (format!("{} {}", limit.per.word(), limit.name).trim().to_owned(), amount, left))
+        });
+        each.collect()
     }
 
     /// Adds to a digest what an answer to a team depends on.
