@@ -36,4 +36,6 @@ pub struct Hold {
     pub memory_mib: u64,
     /// The team that it counts for.
     pub team: Option<String>,
+    /// The pool that it is charged to, by its place in the cluster.
+    pub pool: Option<u16>,
 }

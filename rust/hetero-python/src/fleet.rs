@@ -189,6 +189,11 @@ impl Fleet {
         detached(py, || Ok(json(&hetero_core::overview::overview(&self.read()))))
     }
 
+    /// What the pools that share clusters have, as JSON.
+    fn pools(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || Ok(json(&self.read().pools().rows())))
+    }
+
     /// The mix that the document states, as written, as JSON.
     fn stated_mix(&self, py: Python<'_>) -> PyResult<String> {
         detached(py, || Ok(json(&self.read().stated_mix())))

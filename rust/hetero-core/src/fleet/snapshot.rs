@@ -62,6 +62,8 @@ struct HoldSnapshot {
     memory_mib: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     team: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pool: Option<String>,
 }
 
 impl Fleet {
@@ -133,6 +135,7 @@ impl Fleet {
                 cpu_milli: hold.cpu_milli,
                 memory_mib: hold.memory_mib,
                 team: hold.team.clone(),
+                pool: hold.pool.and_then(|pool| self.pools.name(node, pool)).map(str::to_owned),
             }
         });
         let kept = self.readings.values();
@@ -156,6 +159,7 @@ impl Fleet {
         let devices = held.devices.iter().map(|&id| self.inventory.find_device(node, id)).collect::<Option<_>>()?;
         let (share_milli, cpu_milli, memory_mib) = (held.share_milli, held.cpu_milli, held.memory_mib);
         let (share_memory_mib, bound, team) = (held.share_memory_mib, held.bound, held.team.clone());
-        Some(Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team })
+        let pool = self.pool_named(node, held.pool.as_ref());
+        Some(Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team, pool })
     }
 }
