@@ -370,6 +370,8 @@ class Fleet:
         """Fragmentation under the mix in use, as JSON."""
     def overview(self) -> str:
         """Devices by pool and kind, as JSON."""
+    def pool_names(self) -> list[str]:
+        """The names of all pools."""
     def pools(self) -> str:
         """What the pools that share clusters have, as JSON."""
     def stated_mix(self) -> str:

@@ -93,6 +93,13 @@ impl Fleet {
         &self.document.mix
     }
 
+    /// The names of all pools, each once, in order.
+    pub fn pool_names(&self) -> Vec<&str> {
+        let pools = self.document.clusters.iter().flat_map(|cluster| &cluster.pools);
+        let names: std::collections::BTreeSet<&str> = pools.map(|pool| pool.name.as_str()).collect();
+        names.into_iter().collect()
+    }
+
     /// The limits that the document states, as written.
     pub fn stated_limits(&self) -> &[LimitDocument] {
         &self.document.limits
