@@ -4,15 +4,16 @@ import fcntl
 import os
 import re
 import socket
+import time
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DisconnectionError, NoSuchModuleError, OperationalError
 
 from hetero_ops.errors import LedgerUnusable
 from hetero_ops.ledger import schema
@@ -20,6 +21,8 @@ from hetero_ops.ledger.migrations import HEAD
 
 # Waiting for another writer of a SQLite file.
 _BUSY_TIMEOUT_S = 60
+# A connection to a server that rested longer is asked whether it still lives.
+_TRUSTED_S = 5.0
 _NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p", "afs", "lustre", "gpfs", "ceph", "fuse.glusterfs", "beegfs"}
 )
@@ -67,7 +70,7 @@ def _engine(text_of_url: str) -> Engine:
     try:
         url = make_url(re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", written))
         if url.get_backend_name() == "postgresql":
-            return create_engine(url, pool_pre_ping=True)
+            return _server_engine(url)
         if url.get_backend_name() == "sqlite":
             return _file_engine(url)
     except (ArgumentError, NoSuchModuleError):
@@ -78,6 +81,39 @@ def _engine(text_of_url: str) -> Engine:
     raise LedgerUnusable(
         f"{kind}://...: a ledger is SQLite or PostgreSQL; write sqlite:///FILE or postgresql://HOST/NAME"
     )
+
+
+def _server_engine(url: URL) -> Engine:
+    # What the rules of reserving are made for, whatever the server's own default is.
+    engine = create_engine(url, isolation_level="READ COMMITTED")
+
+    # One that just worked is not asked: that would be one round trip more for each change.
+    @event.listens_for(engine, "checkin")
+    def _used(_connection: object, record: Any) -> None:  # noqa: ANN401 - a connection of the pool
+        record.info["used_s"] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def _taken(connection: Any, record: Any, _proxy: object) -> None:  # noqa: ANN401
+        if time.monotonic() - record.info.get("used_s", time.monotonic()) < _TRUSTED_S:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error:
+            raise DisconnectionError from None  # the pool makes a new one
+
+    return engine
+
+
+def reader_of(engine: Engine) -> Engine:
+    """The same connections, for reading."""
+    if engine.dialect.name == "sqlite":
+        return engine.execution_options(is_reading=True)
+    return engine.execution_options(isolation_level="AUTOCOMMIT")  # one round trip, instead of three with a transaction
+
+
+def turn_of(engine: Engine) -> Callable[[], AbstractContextManager[None]]:
+    """Waiting for one's turn to write: a server sees to that itself."""
+    return nullcontext
 
 
 def _file_engine(url: URL) -> Engine:
