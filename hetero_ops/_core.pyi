@@ -388,6 +388,12 @@ class Fleet:
     def set_limits(self, limits: bytes) -> None:
         """Holds teams to these limits from now on; what is in use counts."""
 
+    def set_spent(self, spent: bytes) -> None:
+        """Takes what was spent of each budget in its present window, as JSON, in the order of the limits."""
+
+    def spending(self, placement: Placement) -> str:
+        """What an hour of a placement spends of each budget, as JSON, in the order of the limits."""
+
     def set_measured(self, table: bytes) -> None:
         """Takes speeds from these measurements from now on, where they have them."""
 

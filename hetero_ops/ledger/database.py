@@ -8,6 +8,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ _ELSEWHERE = "set HETERO_OPS_LEDGER to a PostgreSQL URL, or HETERO_OPS_SERVICE_U
 # Any number will do, as long as all versions of this program take the same.
 _MIGRATION_LOCK = 4_711_020_261
 
+_held: set[int] = set()
 _engines: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 
@@ -112,8 +114,19 @@ def reader_of(engine: Engine) -> Engine:
 
 
 def turn_of(engine: Engine) -> Callable[[], AbstractContextManager[None]]:
-    """Waiting for one's turn to write: a server sees to that itself."""
-    return nullcontext
+    """Waits for its turn to write, in the order in which all came, and ends the turn.
+
+    A server sees to that itself. Who waits for SQLite sleeps, up to 100 ms at a time, and others come first meanwhile.
+    """
+    return partial(_locked, _lock_of(_path_of(engine))) if engine.dialect.name == "sqlite" else nullcontext
+
+
+def _path_of(engine: Engine) -> Path:
+    return Path(str(engine.url.database)).absolute()
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(path.name + ".lock")
 
 
 def _file_engine(url: URL) -> Engine:
@@ -136,12 +149,12 @@ def _file_engine(url: URL) -> Engine:
 
 
 def _open_file(engine: Engine) -> None:
-    path = Path(str(engine.url.database)).absolute()
+    path = _path_of(engine)
     _refuse_network(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not (path.exists() and _is_current(engine)):
-            with _locked(path.with_name(path.name + ".lock")):
+            with _locked(_lock_of(path)):
                 _use_write_ahead_log(engine)
                 with engine.begin() as connection:
                     _bring_up(connection)
@@ -214,15 +227,23 @@ def _check_host(engine: Engine) -> None:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Alone among the processes of this host; a lock of a process that ends is gone with it."""
-    with path.open("w") as file:
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    _held.add(file)
+    try:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+    finally:
+        _held.discard(file)
+        os.close(file)
 
 
 def _forget_connections() -> None:
-    """A connection that a parent had open is not the child's to use."""
+    """What a parent had open is not the child's to use: a copy of a lock would outlive the parent's."""
     for engine in _engines:
         engine.dispose(close=False)
+    for file in _held:
+        os.close(file)
+    _held.clear()
 
 
 os.register_at_fork(after_in_child=_forget_connections)

@@ -17,14 +17,9 @@ from hetero_ops.ledger.database import default_url, open_engine, reader_of, turn
 from hetero_ops.ledger.events import Event, record
 from hetero_ops.ledger.lasting import lasting
 from hetero_ops.ledger.owner import Owner
-from hetero_ops.ledger.reservation import LIVE, Reservation, State
+from hetero_ops.ledger.reservation import LIVE, Asked, Reservation, State
 from hetero_ops.ledger.schema import reservation
-from hetero_ops.placement.decision import Decision, Placement
-from hetero_ops.placement.holding import Holding
-
-LEASE_S = 90.0
-"""A reservation is late when its owner was not heard of for so long."""
-
+from hetero_ops.placement.decision import Decision
 
 T = TypeVar("T")
 
@@ -82,71 +77,79 @@ class Ledger:
         """The time by its clock."""
         return self._clock()
 
-    def reserve(  # noqa: PLR0913 - what is remembered of a reservation
-        self,
-        placement: Placement,
-        holding: Holding,
-        owner: Owner,
-        *,
-        team: str | None = None,
-        priority: int | None = None,
-        lease_s: float = LEASE_S,
-        terms: dict[str, Any] | None = None,
-    ) -> Reservation:
+    def reserve(self, asked: Asked) -> Reservation:
         """Books what a placement holds, all or nothing.
-
-        Args:
-            placement: where the step goes.
-            holding: what it holds there, by the fleet that placed it.
-            owner: whose it is.
-            team: whose quota and budget count it.
-            priority: of the step, where it has one.
-            lease_s: how long the owner may be silent.
-            terms: more to remember of what was granted and agreed to.
 
         Raises:
             ReservationConflict: somebody else has what it would take.
         """
+        return self._reserve(lambda _connection: asked)
+
+    def reserve_alone(self, ask: Callable[[Connection], Asked]) -> Reservation:
+        """Books what `ask` answers, while nobody else who does the same can: it sees all that they booked.
+
+        Args:
+            ask: is given the connection on which it has to look; what it raises is raised, and nothing is booked.
+
+        Raises:
+            ReservationConflict: somebody who did not wait was faster.
+        """
+
+        def alone(connection: Connection) -> Asked:
+            if not self._is_file:  # there whoever writes is alone
+                connection.execute(statement.ALONE)
+            return ask(connection)
+
+        return self._reserve(alone)
+
+    def _reserve(self, ask: Callable[[Connection], Asked]) -> Reservation:
         now, reservation_id = self._clock(), uuid.uuid4().hex
-        takes = [asdict(take) for take in holding.takes]
+
+        def change(is_again: bool) -> Reservation:  # noqa: FBT001 - the one thing it is told
+            try:
+                with self.writing() as connection:
+                    # An attempt whose answer was lost may have been made.
+                    if is_again and (made := self._found(connection, statement.ONE, reservation_id)):
+                        return made
+                    return self._insert(connection, ask(connection), reservation_id, now)
+            except (ReservationConflict, IntegrityError):
+                # And it may have been under way until now: then it is itself what stood in its way.
+                if is_again and (made := self._read(lambda reading: self._found(reading, statement.ONE, reservation_id))):
+                    return made
+                raise
+
+        return lasting(change)
+
+    def _insert(self, connection: Connection, asked: Asked, reservation_id: str, now: int) -> Reservation:
+        placement, owner = asked.placement, asked.owner
+        takes = [asdict(take) for take in asked.holding.takes]
         row = {
             "id": reservation_id,
             "state": State.RESERVED.value,
             "owner_kind": owner.kind,
             "owner": owner.key,
-            "team": team,
-            "priority": priority,
+            "team": asked.team,
+            "priority": asked.priority,
             "requirement": placement.requirement,
             "trace_id": placement.trace_id,
             "cluster": placement.cluster,
-            "terms": {"choice": placement.choice, "sku": placement.sku, **(terms or {})},
-            "holds": list(holding.holds),
+            "terms": {"choice": placement.choice, "sku": placement.sku, **asked.terms},
+            "holds": list(asked.holding.holds),
             "takes": takes,
             "since_ms": now,
             "heartbeat_ms": now,
-            "lease_ms": round(lease_s * 1000),
+            "lease_ms": round(asked.lease_s * 1000),
             "checkpoint_ms": None,
             "ended_ms": None,
             "ended_by": None,
             "peak_memory_mib": None,
             "mean_power_mw": None,
         }
-
-        def change(is_again: bool) -> None:  # noqa: FBT001 - the one thing it is told
-            try:
-                with self.writing() as connection:
-                    self._take(connection, takes)
-                    connection.execute(statement.RESERVING, row)
-                    decisions.remember(connection, placement, now)
-                    told = {"holds": row["holds"], "takes": takes}
-                    # At last, when all is locked that it tells of: so events have the order of what happened.
-                    record(connection, now, Event.RESERVED, reservation_id, owner, told)
-            except (ReservationConflict, IntegrityError):
-                # What stood in its way may be itself: an attempt that was made, though its answer was lost.
-                if not (is_again and self._is_there(reservation_id)):
-                    raise
-
-        lasting(change)
+        self._take(connection, takes)
+        connection.execute(statement.RESERVING, row)
+        decisions.remember(connection, placement, now)
+        # At last, when all is locked that it tells of: so events have the order of what happened.
+        record(connection, now, Event.RESERVED, reservation_id, owner, {"holds": row["holds"], "takes": takes})
         return Reservation(owner=owner, state=State.RESERVED, **_without(row, ("owner_kind", "owner", "state")))
 
     def heartbeat(
@@ -268,15 +271,15 @@ class Ledger:
         )
         return [Reservation.of(row) for row in rows]
 
-    def live_ids(self) -> list[str]:
+    def live_ids(self, connection: Connection | None = None) -> list[str]:
         """Ids of all that hold devices."""
-        return self._read(lambda connection: list(connection.scalars(statement.LIVE_IDS)))
+        return self._read(lambda reading: list(reading.scalars(statement.LIVE_IDS)), connection)
 
-    def holds_of(self, ids: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    def holds_of(self, ids: Sequence[str], connection: Connection | None = None) -> dict[str, list[dict[str, Any]]]:
         """What these have of each node, by id; those that ended since are left out."""
         if not ids:
             return {}
-        rows = self._read(lambda connection: connection.execute(statement.HOLDS, {"ids": list(ids)}).all())
+        rows = self._read(lambda reading: reading.execute(statement.HOLDS, {"ids": list(ids)}).all(), connection)
         return {row.id: row.holds for row in rows}
 
     def remember(self, decision: Decision) -> None:
@@ -299,7 +302,10 @@ class Ledger:
         with self._turn(), self._engine.begin() as connection:
             yield connection
 
-    def _read(self, read: Callable[[Connection], T]) -> T:
+    def _read(self, read: Callable[[Connection], T], connection: Connection | None = None) -> T:
+        if connection is not None:
+            return read(connection)
+
         def once(_is_again: bool) -> T:  # noqa: FBT001 - the one thing it is told
             with self.reading() as connection:
                 return read(connection)
@@ -313,11 +319,8 @@ class Ledger:
         is_there = all(take["amount"] <= take["most"] for take in takes)
         taking = statement.TAKING[connection.dialect.name]
         if not is_there or connection.execute(taking, takes, execution_options=statement.COUNTING).rowcount < len(takes):
-            things = sorted({f"{take['node']} in {take['cluster']}" for take in takes})
-            raise ReservationConflict(f"somebody else reserved some of it since, on {', '.join(things)}; place again")
-
-    def _is_there(self, reservation_id: str) -> bool:
-        return self._read(lambda connection: self._found(connection, statement.ONE, reservation_id)) is not None
+            what = " or ".join(_words(take) for take in takes[:3]) + (" or the like" if len(takes) > 3 else "")  # noqa: PLR2004
+            raise ReservationConflict(f"{what} was reserved by somebody else since; place again")
 
     @staticmethod
     def _found(connection: Connection, query: Select[Any], reservation_id: str) -> Reservation | None:
@@ -345,6 +348,13 @@ def _living(found: Reservation | None, reservation_id: str) -> Reservation:
 def _was_ended(found: Reservation | None, state: State, now: int, by: str) -> bool:
     """Whether it was this very change that ended it, in an attempt whose answer was lost."""
     return found is not None and (found.state, found.ended_ms, found.ended_by) == (state, now, by)
+
+
+def _words(take: dict[str, Any]) -> str:
+    if take["resource"] == "quota":
+        return f"the quota of team {take['node']} for {take['item']}"
+    item = f" {take['item']}" if take["item"] else ""
+    return f"{take['resource']}{item} of {take['node']} in {take['cluster']}"
 
 
 def _without(row: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:

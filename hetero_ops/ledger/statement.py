@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from hetero_ops.ledger.reservation import LIVE, State
@@ -64,3 +64,7 @@ def renewing(*told: str) -> Any:  # noqa: ANN401 - an update
 
 
 RENEWING = renewing()
+
+# Any number will do, as long as all versions of this program take the same.
+ALONE = select(func.pg_advisory_xact_lock(4_711_020_262))
+"""Waits until nobody else books alone; ends with the transaction."""

@@ -120,6 +120,8 @@ class Fleet:
 
     nodes: list[Node] = field(default_factory=list)
     limits: list[JSON] = field(default_factory=list)
+    # By the place of a limit: thousandths of an hour that were spent of a budget.
+    spent: dict[int, int] = field(default_factory=dict)
     team_uses: list[TeamUse] = field(default_factory=list)
     team_nodes: list[tuple[str, Node]] = field(default_factory=list)
 

@@ -15,6 +15,7 @@ from tests.reference.strategies import FOREIGN_MODEL, GIB, MIX, STATES, TAINTS
 
 MADE_AT = "2026-11-29T10:00:00Z"
 TEAMS = ("vision", "speech")
+BudgetKey = tuple[str, str, str | None]
 _CATALOG = Catalog.builtin()
 
 
@@ -174,7 +175,10 @@ _SHARING: list[JSON] = [
     {"memory_guard": 1, "oversubscribe": 1.5},
 ]
 _CUTTING: list[JSON] = [{}, {}, {"repartition": True}]
-_LEVELS = (("class", "gpu"), ("vendor", "nvidia"), ("family", "hopper"), ("model", "H100"), ("sku", "L4"))
+_LEVELS = (
+    *(("class", "gpu"), ("vendor", "nvidia"), ("family", "hopper"), ("model", "H100"), ("sku", "L4")),
+    *[("unit", None)] * 2,
+)
 
 
 def _cluster(dice: Dice) -> JSON:
@@ -189,8 +193,24 @@ def _cluster(dice: Dice) -> JSON:
 
 
 def _limits(dice: Dice) -> list[JSON]:
-    levels = dice.sample(_LEVELS, dice.of(1, 2))
-    return [{"team": dice.of(*TEAMS), "per": per, "name": name, "devices": dice.of(0, 1, 2, 3)} for per, name in levels]
+    return [_limit(dice, per, name) for per, name in dice.sample(_LEVELS, dice.of(1, 2))]
+
+
+def _limit(dice: Dice, per: str, name: str | None) -> JSON:
+    quota = {"units": dice.of(0, 0.5, 1, 2.5)} if name is None else {"devices": dice.of(0, 1, 2, 3)}
+    budget = {"unit_hours" if name is None else "device_hours": dice.of(0, 10, 2.5), "window": dice.of("day", "month")}
+    return known({"team": dice.of(*TEAMS), "per": per, "name": name}) | dice.of(quota, quota, budget)
+
+
+def spending(dice: Dice, document: JSON) -> dict[BudgetKey, int]:
+    """What was spent of some budgets, thousandths of an hour."""
+    spent = {budget_key(limit): dice.of(None, 0, 2499, 2500, 20_000) for limit in document.get("limits", [])}
+    return {key: milli for key, milli in spent.items() if milli is not None}
+
+
+def budget_key(limit: JSON) -> BudgetKey:
+    """What tells the budgets of a fleet apart."""
+    return limit["team"], limit["per"], limit.get("name")
 
 
 def open_fleet(dice: Dice) -> JSON:

@@ -53,7 +53,7 @@ def with_verdicts(fleet: Fleet, asked: JSON, question: Question) -> JSON:
 
 def emptied(fleet: Fleet) -> Fleet:
     empty = deepcopy(fleet)
-    empty.team_uses, empty.team_nodes = [], []
+    empty.team_uses, empty.team_nodes, empty.spent = [], [], {}
     for node in empty.nodes:
         node.state, node.free_cpu_milli, node.free_memory_mib = "active", node.cpu_milli, node.memory_mib
         for device in node.devices:

@@ -5,6 +5,7 @@ mod cutting;
 mod holding;
 mod observing;
 mod snapshot;
+mod spending;
 mod trying;
 
 use std::borrow::Cow;
@@ -59,6 +60,9 @@ pub struct Fleet {
 impl Fleet {
     /// Builds a fleet from its document and the catalog.
     pub fn new(document: FleetDocument, profiles: Profiles) -> Result<Self> {
+        for (i, limit) in document.limits.iter().enumerate() {
+            limit.check(&format!("limits[{i}]"))?;
+        }
         let (inventory, capacity) = Inventory::build(&document, &profiles)?;
         let mix = Mix::new(default_mix(&inventory), &inventory)?;
         let mut fleet = Self {

@@ -185,6 +185,11 @@ impl Kind {
         self.cut().and_then(|cut| cut.compute_milli).map_or(u64::from(WHOLE_MILLI), u64::from)
     }
 
+    /// Work per hour against the reference device, thousandths; `None` is unknown.
+    pub fn unit_milli(&self) -> Option<u64> {
+        self.profile.as_ref()?.unit_milli_of(self.partition.as_deref())
+    }
+
     /// Memory bandwidth, decimal MB/s; of a partition, its part of it. `None` is unknown.
     pub fn bandwidth_mbps(&self) -> Option<u64> {
         let whole = self.profile.as_ref()?.bandwidth_mbps?;

@@ -111,7 +111,7 @@ pub fn gather(fleet: &Fleet, index: usize, choice: &Choice, refusals: &[Refusal]
             nodes,
             have: misfit.have,
             want: misfit.want,
-            unit: misfit.code.entry().unit.clone(),
+            unit: misfit.code.entry().unit.clone().or_else(|| fleet.quotas().unit(misfit.limit?)),
             group: misfit.group.and_then(|group| groups::label(choice, group)),
             limit: misfit.limit.map(|limit| fleet.quotas().words(limit)),
             is_permanent,

@@ -221,6 +221,17 @@ impl Fleet {
         })
     }
 
+    /// Takes what was spent of each budget in its present window, as JSON, in the order of the limits.
+    fn set_spent(&self, py: Python<'_>, spent: &[u8]) -> PyResult<()> {
+        detached(py, || self.write().set_spent(&parsed::<Vec<Option<u64>>>("spent", spent)?))
+    }
+
+    /// What an hour of a placement spends of each budget, as JSON, in the order of the limits.
+    fn spending(&self, py: Python<'_>, placement: &Bound<'_, Placement>) -> PyResult<String> {
+        let placement = Placement::core(placement);
+        detached(py, || self.read().spending(placement).map(|spending| json(&spending)))
+    }
+
     /// Takes speeds from these measurements from now on, where they have them.
     fn set_measured(&self, py: Python<'_>, table: &[u8]) -> PyResult<()> {
         detached(py, || self.write().set_measured(parsed("measurements", table)?))

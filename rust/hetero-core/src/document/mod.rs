@@ -2,6 +2,7 @@
 
 mod cutting;
 mod error;
+mod limit;
 mod node;
 
 use indexmap::IndexMap;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use self::error::{explain_serde, syntax};
 use crate::error::{Error, Result};
 
+pub use limit::{LimitDocument, LimitLevel, Window};
 pub use node::{DeviceGroup, Health, Nic, NodeDocument, NodeState, Numa, Switch, Taint, Use};
 
 /// The version this core reads and writes.
@@ -128,46 +130,6 @@ pub struct RackDocument {
     pub name: String,
     /// Power that the devices of its nodes may draw together, milliwatt.
     pub power_budget_mw: u64,
-}
-
-/// What the devices under a limit have in common.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs)] // each is its own explanation
-pub enum LimitLevel {
-    Class,
-    Vendor,
-    Family,
-    #[default]
-    Model,
-    Sku,
-}
-
-impl LimitLevel {
-    /// The word of the document.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Class => "class",
-            Self::Vendor => "vendor",
-            Self::Family => "family",
-            Self::Model => "model",
-            Self::Sku => "sku",
-        }
-    }
-}
-
-/// A quota of a team.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LimitDocument {
-    /// Team.
-    pub team: String,
-    /// Level at which it counts.
-    pub per: LimitLevel,
-    /// Name at that level, as `H100`.
-    pub name: String,
-    /// Devices at most.
-    pub devices: u32,
 }
 
 impl FleetDocument {

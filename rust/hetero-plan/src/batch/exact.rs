@@ -65,7 +65,7 @@ pub fn instance(fleet: &Fleet, batch: &Batch, settings: &Settings) -> Result<Ins
 }
 
 fn offers(fleet: &Fleet, request: &Request, left: &mut usize) -> Result<Vec<Offer>> {
-    let is_limited = |team: &String| fleet.quotas().limits().iter().any(|limit| limit.team == *team);
+    let is_limited = |team: &String| fleet.quotas().is_limited(team);
     let is_tied = request.team.as_ref().is_some_and(is_limited)
         || request.choices.iter().any(|choice| {
             let is_score = choice.min_score.is_some() || choice.count_ceiling.is_some();
