@@ -1,8 +1,13 @@
 """A fleet with what the ledger has booked on it."""
 
+from typing import TYPE_CHECKING
+
 from hetero_ops.ledger.ledger import Ledger
 from hetero_ops.ledger.spending import spent
 from hetero_ops.placement.fleet import Fleet
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 # A budget is of hours: who looks every few seconds misses nothing, and many reservations are a lot to add up.
 _SUMMED_EVERY_MS = 5000
@@ -20,12 +25,16 @@ class FleetView:
         self._summed_ms: int | None = None
         self.follow()
 
-    def follow(self) -> None:
-        """Gives back what ended, takes what is new, and now and then sums up what was spent of budgets."""
-        live = set(self.ledger.live_ids())
+    def follow(self, connection: "Connection | None" = None) -> None:
+        """Gives back what ended, takes what is new, and now and then sums up what was spent of budgets.
+
+        Args:
+            connection: where to look, instead of on one of the ledger's own.
+        """
+        live = set(self.ledger.live_ids(connection))
         for ended in self._holds.keys() - live:
             self.fleet.release(self._holds.pop(ended))
-        fresh = self.ledger.holds_of(sorted(live - self._holds.keys()))
+        fresh = self.ledger.holds_of(sorted(live - self._holds.keys()), connection)
         for reservation_id, holds in sorted(fresh.items()):
             self._holds[reservation_id] = self.fleet.occupy(holds)
         self._sum_up()
