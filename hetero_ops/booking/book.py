@@ -110,7 +110,7 @@ def _book(asking: _Asking) -> Reservation | NoFit:
         try:
             return _told(ledger.reserve(asking.place()))
         except _FASTER:
-            # All who meet want the same, the best: one after the other each gets one, all at once they would meet again.
+            # All who meet want the same, the best: one after the other each gets one, at once they would meet again.
             tries = Retrying(
                 retry=retry_if_exception_type(_FASTER),
                 wait=wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S),
@@ -135,14 +135,12 @@ def reserve(
     return _told(view.ledger.reserve(_asked(view, placement, requirement, owner, lease_s)))
 
 
-def _asked(
-    view: FleetView, placement: Placement, requirement: Requirement, owner: Owner, lease_s: float
-) -> Asked:
+def _asked(view: FleetView, placement: Placement, requirement: Requirement, owner: Owner, lease_s: float) -> Asked:
     if placement.cut is not None:
         raise CutFirst(f"device {placement.cut.device} of {placement.cut.node} has to be cut into partitions first")
     return Asked(
         placement,
-        view.fleet.holding(placement),
+        view.holding(placement),
         owner,
         team=requirement.team,
         priority=requirement.priority,
