@@ -128,7 +128,7 @@ POOLS = {
         {
             "name": "west",
             "pools": [
-                {"name": "train", "nominal": 0.5, "lend": 0.5, "takes": ["training"]},
+                {"name": "train", "nominal": 0.75, "lend": 0.5, "takes": ["training"]},
                 {"name": "burst", "nominal": 0.125, "borrow": 0.5, "takes": ["inference"]},
                 {"name": "dev", "nominal": 0.125, "borrow": 0.5, "takes": ["dev"]},
             ],
