@@ -36,7 +36,8 @@ def show(
         bool, typer.Option("--physical", help="Each device with its slot, serial number, address and firmware.")
     ] = False,
     pools: Annotated[
-        bool, typer.Option("--pools", help="What each pool that shares a cluster is guaranteed, uses, borrows and lends.")
+        bool,
+        typer.Option("--pools", help="What each pool that shares a cluster is guaranteed, uses, borrows and lends."),
     ] = False,
     form: option.Form = Format.table,
     json: option.Json = False,

@@ -110,7 +110,11 @@ def test_what_a_placement_spends_in_an_hour() -> None:
 
 @pytest.mark.parametrize(
     ("spent", "message"),
-    [([], "0 numbers for 1 budgets"), ([1, 2], "2 numbers for 1 budgets"), ([-1], "spent: invalid value: integer `-1`")],
+    [
+        ([], "0 numbers for 1 budgets"),
+        ([1, 2], "2 numbers for 1 budgets"),
+        ([-1], "spent: invalid value: integer `-1`"),
+    ],
 )
 def test_what_was_spent_is_told_of_every_budget(spent: list[int], message: str) -> None:
     with pytest.raises(InvalidDocument, match=message):

@@ -21,7 +21,7 @@ from tests.reference.scoring import NUMA_PENALTY_MILLI, WEIGHTS, Question
 # Cluster, node and the place of an entry in its list.
 Entry = tuple[str, str, int]
 _MORE_THAN_ANY = 10**15
-# Entries that cannot save their work within the notice, thousandths of devices whose loss is unknown, lost device-seconds in
+# Entries that cannot save within the notice, thousandths of devices whose loss is unknown, lost device-seconds in
 # thousandths, entries.
 Loss = tuple[int, int, int, int]
 
@@ -120,7 +120,16 @@ def _least_on_one_node(busy: _Busy) -> Chosen | None:
     on_one_node = [_on_one_node(choice) for choice in busy.choices]
     for (cluster, node, ended), (_, chosen) in sorted(sets.items(), key=lambda item: item[1][0]):
         left = busy.read(_only(document, cluster, node, {place for *_, place in ended}))
-        answer = place(left, on_one_node, busy.mix, asker.policy, asker.team, rows=asker.rows, may_cut=False, priority=asker.priority)
+        answer = place(
+            left,
+            on_one_node,
+            busy.mix,
+            asker.policy,
+            asker.team,
+            rows=asker.rows,
+            may_cut=False,
+            priority=asker.priority,
+        )
         if answer.verdict in {"placed", "degraded"}:
             return chosen
     return None

@@ -71,11 +71,8 @@ impl Limit {
     }
 
     fn words(&self) -> String {
-        let of = if self.per == LimitLevel::Unit {
-            String::new()
-        } else {
-            format!(" of {} {}", self.per.word(), self.name)
-        };
+        let of =
+            if self.per == LimitLevel::Unit { String::new() } else { format!(" of {} {}", self.per.word(), self.name) };
         let per = self.window.map_or(String::new(), |window| format!(" per {}", window.word()));
         let amount = match self.most {
             Most::Devices(devices) => format!("{devices} devices"),

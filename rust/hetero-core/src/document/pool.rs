@@ -110,6 +110,8 @@ impl ClusterDocument {
 fn check_share(share: Option<f64>, path: &str) -> Result<()> {
     match share.filter(|share| !(0.0..=1.0).contains(share)) {
         None => Ok(()),
-        Some(share) => Err(Error::document(path, format!("{share} is no share of a cluster; write a number from 0 to 1"))),
+        Some(share) => {
+            Err(Error::document(path, format!("{share} is no share of a cluster; write a number from 0 to 1")))
+        }
     }
 }

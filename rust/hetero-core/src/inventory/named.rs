@@ -34,13 +34,11 @@ impl NamedNode<'_> {
     pub(super) fn charged(&self, used: &Use, path: &str) -> Result<Option<u16>> {
         let Some(name) = &used.charged else { return Ok(None) };
         let mut sharing = self.cluster.pools.iter().filter(|pool| pool.nominal.is_some());
-        match sharing.position(|pool| pool.name == *name) {
-            Some(at) => Ok(u16::try_from(at).ok()),
-            None => {
-                let message = format!("no pool {name:?} with a nominal share is in cluster {:?}", self.cluster.name);
-                Err(Error::document(format!("{path}.charged"), message))
-            }
-        }
+        let at = sharing.position(|pool| pool.name == *name).and_then(|at| u16::try_from(at).ok());
+        at.map(Some).ok_or_else(|| {
+            let message = format!("no pool {name:?} with a nominal share is in cluster {:?}", self.cluster.name);
+            Error::document(format!("{path}.charged"), message)
+        })
     }
 
     /// Whether its pool lets devices be cut.

@@ -66,7 +66,8 @@ pub(super) struct Cost {
 
 impl Cost {
     /// More than any set of parties costs.
-    pub(super) const BEYOND: Self = Self { late: u64::MAX, unknown_milli: u64::MAX, lost_device_ms: u64::MAX, entries: u64::MAX };
+    pub(super) const BEYOND: Self =
+        Self { late: u64::MAX, unknown_milli: u64::MAX, lost_device_ms: u64::MAX, entries: u64::MAX };
 
     #[must_use]
     pub(super) fn plus(self, other: Self) -> Self {

@@ -73,8 +73,7 @@ fn offers(fleet: &Fleet, request: &Request, left: &mut usize) -> Result<Vec<Offe
             choice.may_be_gang() || choice.has_groups() || choice.place.spread.is_some() || is_score
         });
     if is_tied {
-        let rules =
-            "several nodes, groups, spread, limits of a team, pools that share a cluster, a least score and ranges of counts are left to `search`";
+        let rules = "several nodes, groups, spread, limits of a team, pools that share a cluster, a least score and ranges of counts are left to `search`";
         return Err(refuse(&format!("{}: exact plans know no such rule: {rules}", request.requirement)));
     }
     let (inventory, question) = (fleet.inventory(), Question::default());
