@@ -37,6 +37,7 @@ def book(  # noqa: PLR0913 - placing has its settings, and leases have one
     weights: Mapping[str, int] | None = None,
     lease_s: float = LEASE_S,
     checks: Mapping[str, OwnerCheck] = CHECKS,
+    terms: Mapping[str, Any] | None = None,
 ) -> Reservation | NoFit:
     """Places a step beside everything that is booked, and books it.
 
@@ -53,6 +54,7 @@ def book(  # noqa: PLR0913 - placing has its settings, and leases have one
         weights: as for `Fleet.place`.
         lease_s: how long the owner may be silent.
         checks: whether owners are gone, by their kind.
+        terms: more to remember with the reservation.
 
     Raises:
         InvalidRequirement: the requirement cannot be understood.
@@ -68,7 +70,7 @@ def book(  # noqa: PLR0913 - placing has its settings, and leases have one
         if isinstance(placed, NoFit):
             _log.info("%s: %s", placed.verdict, ", ".join(placed.codes), extra={"trace_id": placed.trace_id})
             return placed
-        return reserve(view, placed, asked, owner, lease_s=lease_s)
+        return reserve(view, placed, asked, owner, lease_s=lease_s, terms=terms)
 
     tries = Retrying(
         retry=retry_if_exception_type((ReservationConflict, StalePlacement)),
@@ -82,8 +84,14 @@ def book(  # noqa: PLR0913 - placing has its settings, and leases have one
     return answer
 
 
-def reserve(
-    view: FleetView, placement: Placement, requirement: Requirement, owner: Owner, *, lease_s: float = LEASE_S
+def reserve(  # noqa: PLR0913 - what is remembered of a reservation
+    view: FleetView,
+    placement: Placement,
+    requirement: Requirement,
+    owner: Owner,
+    *,
+    lease_s: float = LEASE_S,
+    terms: Mapping[str, Any] | None = None,
 ) -> Reservation:
     """Books a placement that was made on this view.
 
@@ -101,7 +109,7 @@ def reserve(
         team=requirement.team,
         priority=requirement.priority,
         lease_s=lease_s,
-        terms=_terms(placement, requirement),
+        terms={**_terms(placement, requirement), **(terms or {})},
     )
     told = {"trace_id": reservation.trace_id, "reservation_id": reservation.id, "owner": str(owner)}
     _log.info("reserved %s on %s", placement.choice, ", ".join(placement.nodes), extra=told)
