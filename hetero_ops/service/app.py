@@ -16,10 +16,10 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from hetero_ops.ledger.reaping import reap
 from hetero_ops.service.counted import Counted
 from hetero_ops.service.endpoints import Endpoints
-from hetero_ops.service.fault import Refusal
 from hetero_ops.service.guard import FLEET_LIMIT, GuardedRoute, needs
 from hetero_ops.service.metrics import CountingLedger, Metrics
 from hetero_ops.service.recent import Recent
+from hetero_ops.service.refusal import Refusal
 from hetero_ops.service.telling import tell_errors
 from hetero_ops.service.token_file import Scope, Tokens
 from hetero_ops.service.warm import WarmFleet

@@ -1,6 +1,5 @@
 """Errors over HTTP: each class has a status and travels by its name, so that the client raises what was raised."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from hetero_ops.errors import (
@@ -32,15 +31,6 @@ _STATUS: tuple[tuple[type[HeteroOpsError], int], ...] = (
 INVALID_BODY = "InvalidRequest"
 """The form of a request is wrong: a field that is missing, unknown, or of another type."""
 _CLASSES = {kind.__name__: kind for kind, _ in _STATUS} | {INVALID_BODY: InvalidRequirement}
-
-
-class Refusal(Exception):  # noqa: N818 - what a request meets before anybody looks at what it asks
-    """A request is not served: too large, too slow, too many, without a token."""
-
-    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.headers = dict(headers or {})
 
 
 def status_of(error: HeteroOpsError) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
-from hetero_ops.service.fault import Refusal
+from hetero_ops.service.refusal import Refusal
 from hetero_ops.service.token_file import Caller, Scope, Tokens
 
 BODY_LIMIT = 1024 * 1024
@@ -18,7 +18,6 @@ SCOPE = "x-scope"
 _LIMIT = "x-body-limit"
 # Without tokens the service is for this machine: whoever can reach it may do everything.
 LOCAL = Caller("local", Scope.ADMIN)
-_CLOSE = {"Connection": "close"}  # the rest of the body is not read
 
 _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -61,7 +60,7 @@ class _BoundedRequest(Request):
                     self._read = await self._all()
             except TimeoutError:
                 what = f"the body did not come within {BODY_TIME_S:g} s"
-                raise Refusal(408, f"{what}; send it at once", _CLOSE) from None
+                raise Refusal(408, f"{what}; send it at once", {"Connection": "close"}) from None
         return self._read
 
     async def _all(self) -> bytes:
@@ -73,7 +72,8 @@ class _BoundedRequest(Request):
         return bytes(read)
 
     def _too_large(self) -> Refusal:
-        return Refusal(413, f"the body has more than {self._limit} bytes; send less", _CLOSE)
+        # Not closed at once: a client that is still sending would miss the answer. The connection's deadline ends it.
+        return Refusal(413, f"the body has more than {self._limit} bytes; send less")
 
 
 def _admit(request: Request, needed: Scope) -> Caller:

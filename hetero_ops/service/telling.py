@@ -11,7 +11,8 @@ from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException
 
 from hetero_ops.errors import HeteroOpsError
-from hetero_ops.service.fault import INVALID_BODY, Refusal, document_of, status_of
+from hetero_ops.service.fault import INVALID_BODY, document_of, status_of
+from hetero_ops.service.refusal import Refusal
 
 _SHOWN = 5
 _SOON = {"Retry-After": "1"}
@@ -28,7 +29,7 @@ def tell_errors(app: FastAPI) -> None:
 
     @app.exception_handler(Refusal)
     def refused(_: Request, error: Refusal) -> Response:
-        return _told(error.status, {"error": "Refused", "message": str(error)}, error.headers)
+        return _told(error.status_code, {"error": "Refused", "message": error.detail}, error.headers)
 
     @app.exception_handler(RequestValidationError)
     def misformed(_: Request, error: RequestValidationError) -> Response:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from hetero_ops.service.fault import Refusal
+from hetero_ops.service.refusal import Refusal
 
 _Answer = TypeVar("_Answer")
 

@@ -26,7 +26,8 @@ async def one(reader, writer, request):
 async def load(port, token, rate, seconds):
     """Latencies in milliseconds, from when a request was due, and the statuses."""
     bodies = [json.dumps({"requirement": requirement}).encode() for requirement in REQUIREMENTS]
-    head = f"POST /v1/place HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+    head = f"POST /v1/place HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n"
+    head += "Content-Type: application/json\r\n"
     requests = [f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body for body in bodies]
     free = asyncio.Queue()
     for _ in range(CONNECTIONS):

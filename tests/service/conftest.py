@@ -5,7 +5,7 @@ import pytest
 for name in ("fastapi", "httpx", "prometheus_client", "uvicorn"):
     pytest.importorskip(name, reason="needs the extra `service`")
 
-from tests.service.running import running
+from tests.service.running import running  # noqa: E402 - after what it needs
 
 
 @pytest.fixture(scope="session")

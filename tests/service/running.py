@@ -1,6 +1,5 @@
 """A service in a process of its own, as users run it, on a free port."""
 
-import os
 import re
 import subprocess
 import sys
@@ -34,7 +33,7 @@ class Running:
         return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
 
     def open_files(self) -> int:
-        return len(os.listdir(f"/proc/{self.pid}/fd"))
+        return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
 
 
 def write_tokens(file: Path, named: dict[str, Scope]) -> dict[str, str]:

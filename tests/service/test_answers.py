@@ -47,9 +47,7 @@ def near(tmp_path):
 def cli(*arguments, **environment):
     command = [sys.executable, "-P", "-m", "hetero_ops.cli", *arguments]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("HETERO_OPS_")}
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False, env=inherited | environment
-    )
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=inherited | environment)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -106,7 +104,9 @@ def test_what_belongs_to_the_service_is_refused_beside_its_url(service):
 
 
 def test_booking_is_the_same_on_both_sides(client, near):
-    booked = [placer.book({"choices": ["gpu:2 >=16GB"], "team": "vision"}, OWNER, lease_s=30) for placer in (client, near)]
+    booked = [
+        placer.book({"choices": ["gpu:2 >=16GB"], "team": "vision"}, OWNER, lease_s=30) for placer in (client, near)
+    ]
     there, here = ({**each.to_dict(), "id": "", "since_ms": 0, "heartbeat_ms": 0} for each in booked)
     assert there["terms"].pop("token") == "admin"
     assert there == here
@@ -215,18 +215,17 @@ def eventually_fewer(client, before):
 
 
 def test_another_document_takes_its_place(tmp_path):
-    with running(tmp_path) as service:
-        with ServiceClient(service.url, service.tokens["admin"]) as client:
-            document = client.document()
-            nodes = document["clusters"][0]["nodes"]
-            smaller = {**document, "clusters": [{**document["clusters"][0], "nodes": nodes[:1]}]}
-            headers = {"Authorization": f"Bearer {service.tokens['admin']}"}
-            put = httpx.put(f"{service.url}/v1/fleet", json=smaller, headers=headers)
-            assert put.status_code == 200, put.text
-            assert client.place("gpu:1") == Fleet.from_document(smaller).place("gpu:1")
-            wrong = json.dumps(document, indent=1).replace('"devices"', '"devces"')
-            wrong = httpx.put(f"{service.url}/v1/fleet", content=wrong, headers=headers)
-            assert wrong.status_code == 400
-            assert wrong.json()["error"] == "InvalidDocument"
-            assert wrong.json()["line"] > 1
-            assert client.document() == smaller
+    with running(tmp_path) as service, ServiceClient(service.url, service.tokens["admin"]) as client:
+        document = client.document()
+        nodes = document["clusters"][0]["nodes"]
+        smaller = {**document, "clusters": [{**document["clusters"][0], "nodes": nodes[:1]}]}
+        headers = {"Authorization": f"Bearer {service.tokens['admin']}"}
+        put = httpx.put(f"{service.url}/v1/fleet", json=smaller, headers=headers)
+        assert put.status_code == 200, put.text
+        assert client.place("gpu:1") == Fleet.from_document(smaller).place("gpu:1")
+        wrong = json.dumps(document, indent=1).replace('"devices"', '"devces"')
+        wrong = httpx.put(f"{service.url}/v1/fleet", content=wrong, headers=headers)
+        assert wrong.status_code == 400
+        assert wrong.json()["error"] == "InvalidDocument"
+        assert wrong.json()["line"] > 1
+        assert client.document() == smaller

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import json
 import os
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -80,10 +81,17 @@ def test_the_page_has_every_path_with_its_scope(paths):
         assert f"| `{method} {path}` | {needed or 'no token'} |" in page, path
 
 
-def test_only_who_booked_may_renew_and_release(service):
-    one, other, admin = (ServiceClient(service.url, service.tokens[name]) for name in ("place", "other", "admin"))
+@pytest.fixture
+def as_(service):
+    """A client with the token of a name; closed with the test."""
+    with ExitStack() as opened:
+        yield lambda name: opened.enter_context(ServiceClient(service.url, service.tokens[name]))
+
+
+def test_only_who_booked_may_renew_and_release(as_):
+    one, other, admin = (as_(name) for name in ("place", "other", "admin"))
     booked = one.book("gpu:1", Owner("task", "mine"))
-    assert booked.terms["token"] == "place"
+    assert booked.terms["token"] == "place"  # noqa: S105 - a name
     for change in (other.heartbeat, other.release):
         with pytest.raises(NotAllowed, match="other"):
             change(booked.id)
@@ -93,15 +101,15 @@ def test_only_who_booked_may_renew_and_release(service):
     assert admin.release(again.id).ended_by == "token admin"
 
 
-def test_what_was_booked_elsewhere_is_for_admins(service):
+def test_what_was_booked_elsewhere_is_for_admins(service, as_):
     with Ledger.open(service.ledger) as ledger:
         booked = WarmFleet.load(MIXED, ledger).book("gpu:1", Owner("task", "elsewhere"))
     with pytest.raises(NotAllowed):
-        ServiceClient(service.url, service.tokens["place"]).release(booked.id)
-    assert ServiceClient(service.url, service.tokens["admin"]).release(booked.id).state == "released"
+        as_("place").release(booked.id)
+    assert as_("admin").release(booked.id).state == "released"
 
 
-@pytest.mark.parametrize("header", ["", "Bearer", "Bearer ", "Basic {}", "{}", "Bearer {}x", "Bearer {} {}"])
+@pytest.mark.parametrize("header", ["", "Bearer", "Basic {}", "{}", "Bearer {}x", "Bearer {} {}"])
 def test_what_is_no_token_is_refused_and_never_repeated(service, header):
     token = service.tokens["read"]
     answer = httpx.get(f"{service.url}/v1/fleet", headers={"Authorization": header.format(token, token)})
@@ -122,7 +130,9 @@ def test_all_digests_are_compared_in_constant_time(tmp_path, monkeypatch):
     file.chmod(0o600)
     tokens, compared = Tokens.load(file), []
     constant = hmac.compare_digest
-    monkeypatch.setattr(token_file.hmac, "compare_digest", lambda one, other: compared.append(one) or constant(one, other))
+    monkeypatch.setattr(
+        token_file.hmac, "compare_digest", lambda one, other: compared.append(one) or constant(one, other)
+    )
     for token in (made[0][0], made[2][0], "wrong", "", "ä\udcff"):
         compared.clear()
         tokens.caller_of(token)
@@ -168,7 +178,9 @@ def test_a_wrong_file_says_where(tmp_path, text, told):
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("mode", "is_fine"), [(0o600, True), (0o640, True), (0o644, False), (0o660, False), (0o602, False)])
+@pytest.mark.parametrize(
+    ("mode", "is_fine"), [(0o600, True), (0o640, True), (0o644, False), (0o660, False), (0o602, False)]
+)
 def test_a_file_that_others_can_read_is_refused(tmp_path, mode, is_fine):
     file = tmp_path / "tokens"
     file.write_text(f"a read {DIGEST}\n")
