@@ -1,9 +1,17 @@
 """A fleet with what the ledger has booked on it."""
 
 import threading
+from typing import TYPE_CHECKING
 
 from hetero_ops.ledger.ledger import Ledger
+from hetero_ops.ledger.spending import spent
 from hetero_ops.placement.fleet import Fleet
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+# A budget is of hours: who looks every few seconds misses nothing, and many reservations are a lot to add up.
+_SUMMED_EVERY_MS = 5000
 
 
 class FleetView:
@@ -17,18 +25,33 @@ class FleetView:
         self.fleet = fleet
         self.ledger = ledger
         self._holds: dict[str, int] = {}
+        self._budgets = fleet.budgets()
+        self._summed_ms: int | None = None
         self._following = threading.Lock()
         self.follow()
 
-    def follow(self) -> None:
-        """Gives back what ended, and takes what is new."""
-        with self._following:
-            self._take_in()
+    def follow(self, connection: "Connection | None" = None) -> None:
+        """Gives back what ended, takes what is new, and now and then sums up what was spent of budgets.
 
-    def _take_in(self) -> None:
-        live = set(self.ledger.live_ids())
+        Args:
+            connection: where to look, instead of on one of the ledger's own.
+        """
+        with self._following:
+            self._take_in(connection)
+            self._sum_up()
+
+    def _take_in(self, connection: "Connection | None") -> None:
+        live = set(self.ledger.live_ids(connection))
         for ended in self._holds.keys() - live:
             self.fleet.release(self._holds.pop(ended))
-        fresh = self.ledger.holds_of(sorted(live - self._holds.keys()))
+        fresh = self.ledger.holds_of(sorted(live - self._holds.keys()), connection)
         for reservation_id, holds in sorted(fresh.items()):
             self._holds[reservation_id] = self.fleet.occupy(holds)
+
+    def _sum_up(self) -> None:
+        now_ms = self.ledger.now_ms()
+        is_recent = self._summed_ms is not None and 0 <= now_ms - self._summed_ms < _SUMMED_EVERY_MS
+        if self._budgets and not is_recent:
+            sums = spent(self.ledger, self._budgets, self.fleet.catalog)
+            self.fleet.set_spent([each.spent_milli for each in sums])
+            self._summed_ms = now_ms

@@ -16,6 +16,8 @@ from hetero_ops.ledger.history import Happened, events
 from hetero_ops.ledger.ledger import Ledger
 from hetero_ops.ledger.reaping import HARD_LIMIT_S, reap
 from hetero_ops.ledger.reservation import LIVE, Reservation, State
+from hetero_ops.ledger.spending import Spent, spent
+from hetero_ops.placement.fleet import Fleet
 
 app = typer.Typer(no_args_is_help=True, help="What is booked, by whom, and what becomes of it.")
 app.command("export")(export)
@@ -138,6 +140,43 @@ def reap_(
         print_table(("", "id", "owner", "devices", "silent for"), rows, output)
     else:
         write("nothing is late\n", output)
+
+
+@app.command()
+def budget(
+    fleet: option.FleetSource,
+    ledger: option.Ledger = None,
+    *,
+    form: option.Form = Format.table,
+    json: option.Json = False,
+    output: option.Output = None,
+) -> None:
+    """Show what teams spent of the budgets that a fleet file states, each in its present window.
+
+    [bold]Example[/bold]
+
+        hetero-ops ledger budget --fleet fleet.yaml
+    """
+    loaded = Fleet.load(fleet)
+    with Ledger.open(ledger) as opened:
+        sums = spent(opened, loaded.budgets(), loaded.catalog)
+    if json or form is Format.json:
+        write(to_json([{**asdict(each), "since": of_ms(each.since_ms)} for each in sums]), output)
+        return
+    if not sums:
+        write("the fleet states no budgets\n", output)
+        return
+    columns = ("team", "of", "spent", "budget", "left", "unit", "per", "since")
+    print_table(columns, map(_budget_row, sums), output)
+
+
+def _budget_row(each: Spent) -> tuple[str, ...]:
+    most, used_milli = each.budget.most_milli, each.spent_milli
+    amounts = (f"{milli / _WHOLE_MILLI:g}" for milli in (used_milli, most, max(0, most - used_milli)))
+    is_units = each.budget.per == "unit"
+    of = "everything" if is_units else f"{each.budget.per} {each.budget.name}"
+    unit = "unit-hours" if is_units else "device-hours"
+    return (each.budget.team, of, *amounts, unit, each.budget.window, of_ms(each.since_ms))
 
 
 def _row(reservation: Reservation, now_ms: int) -> tuple[str, ...]:

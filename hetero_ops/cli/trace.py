@@ -27,11 +27,11 @@ def explain_trace(trace_id: str, ledger: str | None, *, json: bool, output: Path
         reservations = opened.find(trace_id=trace_id)
         happened = {each.id: events(opened, each.id) for each in reservations}
     if json:
-        kept = [
+        booked = [
             {"id": each.id, "state": each.state, "events": list(map(asdict, happened[each.id]))}
             for each in reservations
         ]
-        write(to_json({"decision": loads(made.to_json()), "at": of_ms(at_ms), "reservations": kept}), output)
+        write(to_json({"decision": loads(made.to_json()), "at": of_ms(at_ms), "reservations": booked}), output)
         return of_decision(made)
     text = f"  decided {of_ms(at_ms)}\n"
     for each in reservations:

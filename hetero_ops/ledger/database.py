@@ -4,15 +4,17 @@ import fcntl
 import os
 import re
 import socket
+import time
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DisconnectionError, NoSuchModuleError, OperationalError
 
 from hetero_ops.errors import LedgerUnusable
 from hetero_ops.ledger import schema
@@ -20,6 +22,8 @@ from hetero_ops.ledger.migrations import HEAD
 
 # Waiting for another writer of a SQLite file.
 _BUSY_TIMEOUT_S = 60
+# A connection to a server that rested longer is asked whether it still lives.
+_TRUSTED_S = 5.0
 _NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p", "afs", "lustre", "gpfs", "ceph", "fuse.glusterfs", "beegfs"}
 )
@@ -27,6 +31,7 @@ _ELSEWHERE = "set HETERO_OPS_LEDGER to a PostgreSQL URL, or HETERO_OPS_SERVICE_U
 # Any number will do, as long as all versions of this program take the same.
 _MIGRATION_LOCK = 4_711_020_261
 
+_held: set[int] = set()
 _engines: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 
@@ -67,7 +72,7 @@ def _engine(text_of_url: str) -> Engine:
     try:
         url = make_url(re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", written))
         if url.get_backend_name() == "postgresql":
-            return create_engine(url, pool_pre_ping=True)
+            return _server_engine(url)
         if url.get_backend_name() == "sqlite":
             return _file_engine(url)
     except (ArgumentError, NoSuchModuleError):
@@ -78,6 +83,50 @@ def _engine(text_of_url: str) -> Engine:
     raise LedgerUnusable(
         f"{kind}://...: a ledger is SQLite or PostgreSQL; write sqlite:///FILE or postgresql://HOST/NAME"
     )
+
+
+def _server_engine(url: URL) -> Engine:
+    # What the rules of reserving are made for, whatever the server's own default is.
+    engine = create_engine(url, isolation_level="READ COMMITTED")
+
+    # One that just worked is not asked: that would be one round trip more for each change.
+    @event.listens_for(engine, "checkin")
+    def _used(_connection: object, record: Any) -> None:  # noqa: ANN401 - a connection of the pool
+        record.info["used_s"] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def _taken(connection: Any, record: Any, _proxy: object) -> None:  # noqa: ANN401
+        if time.monotonic() - record.info.get("used_s", time.monotonic()) < _TRUSTED_S:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error:
+            raise DisconnectionError from None  # the pool makes a new one
+
+    return engine
+
+
+def reader_of(engine: Engine) -> Engine:
+    """The same connections, for reading."""
+    if engine.dialect.name == "sqlite":
+        return engine.execution_options(is_reading=True)
+    return engine.execution_options(isolation_level="AUTOCOMMIT")  # one round trip, instead of three with a transaction
+
+
+def turn_of(engine: Engine) -> Callable[[], AbstractContextManager[None]]:
+    """Waits for its turn to write, in the order in which all came, and ends the turn.
+
+    A server sees to that itself. Who waits for SQLite sleeps, up to 100 ms at a time, and others come first meanwhile.
+    """
+    return partial(_locked, _lock_of(_path_of(engine))) if engine.dialect.name == "sqlite" else nullcontext
+
+
+def _path_of(engine: Engine) -> Path:
+    return Path(str(engine.url.database)).absolute()
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(path.name + ".lock")
 
 
 def _file_engine(url: URL) -> Engine:
@@ -100,19 +149,31 @@ def _file_engine(url: URL) -> Engine:
 
 
 def _open_file(engine: Engine) -> None:
-    path = Path(str(engine.url.database)).absolute()
+    path = _path_of(engine)
     _refuse_network(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not (path.exists() and _is_current(engine)):
-            with _locked(path.with_name(path.name + ".lock")), engine.connect() as connection:
-                connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-                connection.commit()
-                _bring_up(connection)
-                connection.commit()
+            with _locked(_lock_of(path)):
+                _use_write_ahead_log(engine)
+                with engine.begin() as connection:
+                    _bring_up(connection)
     except OSError as error:
         raise LedgerUnusable(f"{path}: the ledger cannot be opened: {error.strerror}") from None
     _check_host(engine)
+
+
+def _use_write_ahead_log(engine: Engine) -> None:
+    """Readers and a writer do not wait for each other. The file remembers it; it is no part of any transaction."""
+    connection = engine.raw_connection()
+    try:
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA journal_mode = WAL")
+        (mode,) = cursor.fetchone() or ("",)
+    finally:
+        connection.close()
+    if mode != "wal":
+        raise LedgerUnusable(f"{engine.url.database}: SQLite cannot keep a write-ahead log there; {_ELSEWHERE}")
 
 
 def _open_server(engine: Engine) -> None:
@@ -166,15 +227,23 @@ def _check_host(engine: Engine) -> None:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Alone among the processes of this host; a lock of a process that ends is gone with it."""
-    with path.open("w") as file:
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    _held.add(file)
+    try:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+    finally:
+        _held.discard(file)
+        os.close(file)
 
 
 def _forget_connections() -> None:
-    """A connection that a parent had open is not the child's to use."""
+    """What a parent had open is not the child's to use: a copy of a lock would outlive the parent's."""
     for engine in _engines:
         engine.dispose(close=False)
+    for file in _held:
+        os.close(file)
+    _held.clear()
 
 
 os.register_at_fork(after_in_child=_forget_connections)

@@ -3,12 +3,11 @@
 import zlib
 
 from sqlalchemy import Connection, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from hetero_ops.ledger.schema import decision
+from hetero_ops.ledger.statement import REMEMBERING
 from hetero_ops.placement.decision import Decision
 
-_DIALECTS = {"sqlite": sqlite, "postgresql": postgresql}
 # The fastest level: a decision is a few kilobytes of names that repeat.
 _LEVEL = 1
 
@@ -22,8 +21,7 @@ def remember(connection: Connection, made: Decision, now_ms: int) -> None:
         "verdict": made.verdict,
         "body": zlib.compress(made.to_json().encode(), _LEVEL),
     }
-    adding = _DIALECTS[connection.dialect.name].insert(decision).on_conflict_do_nothing()
-    connection.execute(adding, row)
+    connection.execute(REMEMBERING[connection.dialect.name], row)
 
 
 def recall(connection: Connection, trace_id: str) -> tuple[Decision, int] | None:

@@ -3,10 +3,10 @@
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection
 
 from hetero_ops.ledger.owner import Owner
-from hetero_ops.ledger.schema import event
+from hetero_ops.ledger.statement import RECORDING
 
 
 class Event(StrEnum):
@@ -29,4 +29,4 @@ def record(  # noqa: PLR0913, PLR0917 - the columns of an event
 ) -> None:
     """Writes an event in the transaction of the change that it tells of."""
     row = {"at_ms": at_ms, "kind": kind.value, "subject": subject, "by": str(by), "data": data}
-    connection.execute(insert(event), row)
+    connection.execute(RECORDING, row)

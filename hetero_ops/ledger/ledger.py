@@ -2,26 +2,26 @@
 
 import time
 import uuid
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
-from sqlalchemy import Connection, Engine, bindparam, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Engine, Select, select, update
+from sqlalchemy.exc import IntegrityError
 
 from hetero_ops.errors import ReservationConflict, UnknownReservation
-from hetero_ops.ledger import decisions
-from hetero_ops.ledger.database import default_url, open_engine
+from hetero_ops.ledger import decisions, statement
+from hetero_ops.ledger.database import default_url, open_engine, reader_of, turn_of
 from hetero_ops.ledger.events import Event, record
+from hetero_ops.ledger.lasting import lasting
 from hetero_ops.ledger.owner import Owner
-from hetero_ops.ledger.reservation import LIVE, Reservation, State
-from hetero_ops.ledger.schema import reservation, taken
-from hetero_ops.placement.decision import Decision, Placement
-from hetero_ops.placement.holding import Holding
+from hetero_ops.ledger.reservation import LIVE, Asked, Reservation, State
+from hetero_ops.ledger.schema import reservation
+from hetero_ops.placement.decision import Decision
 
-LEASE_S = 90.0
-"""A reservation is late when its owner was not heard of for so long."""
+T = TypeVar("T")
 
 
 def _now_ms() -> int:
@@ -37,6 +37,9 @@ class Ledger:
     def __init__(self, engine: Engine, clock: Callable[[], int] = _now_ms) -> None:
         """Wraps an engine that `open_engine` made; `Ledger.open` is the usual way in."""
         self._engine = engine
+        self._reader = reader_of(engine)
+        self._turn = turn_of(engine)
+        self._is_file = engine.dialect.name == "sqlite"
         self._clock = clock
 
     @classmethod
@@ -74,60 +77,79 @@ class Ledger:
         """The time by its clock."""
         return self._clock()
 
-    def reserve(  # noqa: PLR0913 - what is remembered of a reservation
-        self,
-        placement: Placement,
-        holding: Holding,
-        owner: Owner,
-        *,
-        team: str | None = None,
-        priority: int | None = None,
-        lease_s: float = LEASE_S,
-        terms: dict[str, Any] | None = None,
-    ) -> Reservation:
+    def reserve(self, asked: Asked) -> Reservation:
         """Books what a placement holds, all or nothing.
-
-        Args:
-            placement: where the step goes.
-            holding: what it holds there, by the fleet that placed it.
-            owner: whose it is.
-            team: whose quota and budget count it.
-            priority: of the step, where it has one.
-            lease_s: how long the owner may be silent.
-            terms: more to remember of what was granted and agreed to.
 
         Raises:
             ReservationConflict: somebody else has what it would take.
         """
+        return self._reserve(lambda _connection: asked)
+
+    def reserve_alone(self, ask: Callable[[Connection], Asked]) -> Reservation:
+        """Books what `ask` answers, while nobody else who does the same can: it sees all that they booked.
+
+        Args:
+            ask: is given the connection on which it has to look; what it raises is raised, and nothing is booked.
+
+        Raises:
+            ReservationConflict: somebody who did not wait was faster.
+        """
+
+        def alone(connection: Connection) -> Asked:
+            if not self._is_file:  # there whoever writes is alone
+                connection.execute(statement.ALONE)
+            return ask(connection)
+
+        return self._reserve(alone)
+
+    def _reserve(self, ask: Callable[[Connection], Asked]) -> Reservation:
         now, reservation_id = self._clock(), uuid.uuid4().hex
-        takes = [asdict(take) for take in holding.takes]
+
+        def change(is_again: bool) -> Reservation:  # noqa: FBT001 - the one thing it is told
+            try:
+                with self.writing() as connection:
+                    # An attempt whose answer was lost may have been made.
+                    if is_again and (made := self._found(connection, statement.ONE, reservation_id)):
+                        return made
+                    return self._insert(connection, ask(connection), reservation_id, now)
+            except (ReservationConflict, IntegrityError):
+                # And it may have been under way until now: then it is itself what stood in its way.
+                if is_again and (made := self._read(lambda reading: self._found(reading, statement.ONE, reservation_id))):
+                    return made
+                raise
+
+        return lasting(change)
+
+    def _insert(self, connection: Connection, asked: Asked, reservation_id: str, now: int) -> Reservation:
+        placement, owner = asked.placement, asked.owner
+        takes = [asdict(take) for take in asked.holding.takes]
         row = {
             "id": reservation_id,
             "state": State.RESERVED.value,
             "owner_kind": owner.kind,
             "owner": owner.key,
-            "team": team,
-            "priority": priority,
+            "team": asked.team,
+            "priority": asked.priority,
             "requirement": placement.requirement,
             "trace_id": placement.trace_id,
             "cluster": placement.cluster,
-            "terms": {"choice": placement.choice, "sku": placement.sku, **(terms or {})},
-            "holds": list(holding.holds),
+            "terms": {"choice": placement.choice, "sku": placement.sku, **asked.terms},
+            "holds": list(asked.holding.holds),
             "takes": takes,
             "since_ms": now,
             "heartbeat_ms": now,
-            "lease_ms": round(lease_s * 1000),
+            "lease_ms": round(asked.lease_s * 1000),
             "checkpoint_ms": None,
             "ended_ms": None,
             "ended_by": None,
             "peak_memory_mib": None,
             "mean_power_mw": None,
         }
-        with self._engine.begin() as connection:
-            self._take(connection, takes)
-            connection.execute(insert(reservation), row)
-            decisions.remember(connection, placement, now)
-            record(connection, now, Event.RESERVED, reservation_id, owner, {"holds": row["holds"], "takes": takes})
+        self._take(connection, takes)
+        connection.execute(statement.RESERVING, row)
+        decisions.remember(connection, placement, now)
+        # At last, when all is locked that it tells of: so events have the order of what happened.
+        record(connection, now, Event.RESERVED, reservation_id, owner, {"holds": row["holds"], "takes": takes})
         return Reservation(owner=owner, state=State.RESERVED, **_without(row, ("owner_kind", "owner", "state")))
 
     def heartbeat(
@@ -150,14 +172,29 @@ class Ledger:
             UnknownReservation: it does not live any more: whoever has its devices now, the caller has not.
         """
         now = self._clock()
-        values: dict[str, Any] = {"heartbeat_ms": now, "state": State.RESERVED.value}
         told = {"checkpoint_ms": checkpoint_ms, "peak_memory_mib": peak_memory_mib, "mean_power_mw": mean_power_mw}
-        values |= {name: value for name, value in told.items() if value is not None}
-        with self._engine.begin() as connection:
-            before = self._living(connection, reservation_id)
+        values = {"heartbeat_ms": now, **{name: value for name, value in told.items() if value is not None}}
+        if not self._renew(reservation_id, values):
+            lasting(lambda _: self._recover(reservation_id, values))
+
+    def _renew(self, reservation_id: str, values: dict[str, Any]) -> bool:
+        """Renews one that is not withheld: one statement, and no transaction around it. Whether it did."""
+        renewing = statement.renewing(*values) if len(values) > 1 else statement.RENEWING
+        parameters = {"of": reservation_id, **{f"now_{name}": value for name, value in values.items()}}
+
+        def change(_is_again: bool) -> int:  # noqa: FBT001 - the one thing it is told
+            with self.writing() if self._is_file else self.reading() as connection:
+                return connection.execute(renewing, parameters).rowcount
+
+        return lasting(change) > 0
+
+    def _recover(self, reservation_id: str, values: dict[str, Any]) -> None:
+        with self.writing() as connection:
+            before = _living(self._found(connection, statement.ONE_ALONE, reservation_id), reservation_id)
+            values = {**values, "state": State.RESERVED.value}
             connection.execute(update(reservation).where(reservation.c.id == reservation_id).values(values))
             if before.state is State.ORPHANED:
-                record(connection, now, Event.RECOVERED, reservation_id, before.owner, {})
+                record(connection, values["heartbeat_ms"], Event.RECOVERED, reservation_id, before.owner, {})
 
     def release(self, reservation_id: str, *, by: str = "owner") -> Reservation:
         """Ends a reservation and gives back what it took.
@@ -165,28 +202,47 @@ class Ledger:
         Raises:
             UnknownReservation: there is none, or it ended before.
         """
-        with self._engine.begin() as connection:
-            return self._end(connection, reservation_id, State.RELEASED, Event.RELEASED, by)
+        now = self._clock()
+
+        def change(is_again: bool) -> Reservation:  # noqa: FBT001 - the one thing it is told
+            with self.writing() as connection:
+                found = self._found(connection, statement.ONE_ALONE, reservation_id)
+                if is_again and _was_ended(found, State.RELEASED, now, by):
+                    return found
+                return self._end(connection, _living(found, reservation_id), State.RELEASED, now, by)
+
+        return lasting(change)
 
     def expire(self, reservation_id: str, *, heartbeat_ms: int, by: str) -> Reservation | None:
         """Ends a reservation whose owner is gone, unless it was heard of since `heartbeat_ms`."""
-        with self._engine.begin() as connection:
-            found = self._live(connection, reservation_id)
-            if found is None or found.heartbeat_ms != heartbeat_ms:
-                return None
-            return self._end(connection, reservation_id, State.EXPIRED, Event.EXPIRED, by)
+        now = self._clock()
+
+        def change(is_again: bool) -> Reservation | None:  # noqa: FBT001 - the one thing it is told
+            with self.writing() as connection:
+                found = self._found(connection, statement.ONE_ALONE, reservation_id)
+                if is_again and _was_ended(found, State.EXPIRED, now, by):
+                    return found
+                if found is None or not found.is_live or found.heartbeat_ms != heartbeat_ms:
+                    return None
+                return self._end(connection, found, State.EXPIRED, now, by)
+
+        return lasting(change)
 
     def orphan(self, reservation_id: str, *, heartbeat_ms: int, by: str) -> bool:
         """Withholds what a reservation has, unless it was heard of since `heartbeat_ms`. Whether it did."""
         now = self._clock()
         is_same = (reservation.c.id == reservation_id) & (reservation.c.heartbeat_ms == heartbeat_ms)
         found = is_same & (reservation.c.state == State.RESERVED.value)
-        with self._engine.begin() as connection:
-            changed = connection.execute(update(reservation).where(found).values(state=State.ORPHANED.value))
-            if not changed.rowcount:
-                return False
-            record(connection, now, Event.ORPHANED, reservation_id, by, {})
-            return True
+
+        def change(_is_again: bool) -> bool:  # noqa: FBT001 - the one thing it is told
+            with self.writing() as connection:
+                changed = connection.execute(update(reservation).where(found).values(state=State.ORPHANED.value))
+                if not changed.rowcount:
+                    return False
+                record(connection, now, Event.ORPHANED, reservation_id, by, {})
+                return True
+
+        return lasting(change)
 
     def get(self, reservation_id: str) -> Reservation:
         """A reservation, whether it lives or ended.
@@ -194,13 +250,12 @@ class Ledger:
         Raises:
             UnknownReservation: there is none.
         """
-        with self.reading() as connection:
-            row = connection.execute(select(reservation).where(reservation.c.id == reservation_id)).one_or_none()
-        if row is None:
+        found = self._read(lambda connection: self._found(connection, statement.ONE, reservation_id))
+        if found is None:
             raise UnknownReservation(
                 f"the ledger has no reservation {reservation_id}; `hetero-ops ledger list` shows those that live"
             )
-        return Reservation.of(row)
+        return found
 
     def live(self) -> list[Reservation]:
         """All that hold devices, the oldest first."""
@@ -211,105 +266,96 @@ class Ledger:
         query = select(reservation).where(reservation.c.state.in_([state.value for state in states]))
         if trace_id is not None:
             query = query.where(reservation.c.trace_id == trace_id)
-        with self.reading() as connection:
-            return [
-                Reservation.of(row)
-                for row in connection.execute(query.order_by(reservation.c.since_ms, reservation.c.id))
-            ]
+        rows = self._read(
+            lambda connection: connection.execute(query.order_by(reservation.c.since_ms, reservation.c.id)).all()
+        )
+        return [Reservation.of(row) for row in rows]
 
-    def live_ids(self) -> list[str]:
+    def live_ids(self, connection: Connection | None = None) -> list[str]:
         """Ids of all that hold devices."""
-        with self.reading() as connection:
-            return list(connection.scalars(_LIVE_IDS))
+        return self._read(lambda reading: list(reading.scalars(statement.LIVE_IDS)), connection)
 
-    def holds_of(self, ids: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    def holds_of(self, ids: Sequence[str], connection: Connection | None = None) -> dict[str, list[dict[str, Any]]]:
         """What these have of each node, by id; those that ended since are left out."""
         if not ids:
             return {}
-        with self.reading() as connection:
-            return {row.id: row.holds for row in connection.execute(_HOLDS, {"ids": list(ids)})}
+        rows = self._read(lambda reading: reading.execute(statement.HOLDS, {"ids": list(ids)}).all(), connection)
+        return {row.id: row.holds for row in rows}
 
     def remember(self, decision: Decision) -> None:
         """Keeps a decision, so that it can be read back by its trace id."""
-        with self._engine.begin() as connection:
-            decisions.remember(connection, decision, self._clock())
+        now = self._clock()
+
+        def change(_is_again: bool) -> None:  # noqa: FBT001 - the one thing it is told
+            with self.writing() as connection:
+                decisions.remember(connection, decision, now)
+
+        lasting(change)
 
     def reading(self) -> Connection:
         """A connection that only reads."""
-        return self._engine.connect().execution_options(is_reading=True)
+        return self._reader.connect()
 
-    def writing(self) -> Any:  # noqa: ANN401 - a context manager of a private type of SQLAlchemy
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
         """A transaction; in SQLite the only one that writes."""
-        return self._engine.begin()
+        with self._turn(), self._engine.begin() as connection:
+            yield connection
+
+    def _read(self, read: Callable[[Connection], T], connection: Connection | None = None) -> T:
+        if connection is not None:
+            return read(connection)
+
+        def once(_is_again: bool) -> T:  # noqa: FBT001 - the one thing it is told
+            with self.reading() as connection:
+                return read(connection)
+
+        return lasting(once)
 
     def _take(self, connection: Connection, takes: list[dict[str, Any]]) -> None:
         """Takes each thing while it lasts; rows stay locked in the order of `takes`, so nobody waits in a circle."""
-        for take in takes:
-            is_there = take["amount"] <= take["most"]
-            if not is_there or not connection.execute(self._taking, take).rowcount:
-                item = f" {take['item']}" if take["item"] else ""
-                where = f"{take['resource']}{item} of {take['node']} in {take['cluster']}"
-                raise ReservationConflict(f"{where} was reserved by somebody else since; place again")
+        if not takes:
+            return
+        is_there = all(take["amount"] <= take["most"] for take in takes)
+        taking = statement.TAKING[connection.dialect.name]
+        if not is_there or connection.execute(taking, takes, execution_options=statement.COUNTING).rowcount < len(takes):
+            what = " or ".join(_words(take) for take in takes[:3]) + (" or the like" if len(takes) > 3 else "")  # noqa: PLR2004
+            raise ReservationConflict(f"{what} was reserved by somebody else since; place again")
 
-    @property
-    def _taking(self) -> Any:  # noqa: ANN401 - an insert of one of two dialects
-        return _TAKING[self._engine.dialect.name]
+    @staticmethod
+    def _found(connection: Connection, query: Select[Any], reservation_id: str) -> Reservation | None:
+        row = connection.execute(query, {"of": reservation_id}).one_or_none()
+        return None if row is None else Reservation.of(row)
 
-    def _live(self, connection: Connection, reservation_id: str) -> Reservation | None:
-        """A live reservation that nobody else changes until the transaction ends."""
-        query = select(reservation).where(reservation.c.id == reservation_id).with_for_update()
-        row = connection.execute(query).one_or_none()
-        return Reservation.of(row) if row is not None and row.state in LIVE else None
-
-    def _living(self, connection: Connection, reservation_id: str) -> Reservation:
-        found = self._live(connection, reservation_id)
-        if found is None:
-            what = f"reservation {reservation_id} does not live"
-            raise UnknownReservation(f"{what}: it ended or never was, and its devices may be somebody else's")
-        return found
-
-    def _end(self, connection: Connection, reservation_id: str, state: State, kind: Event, by: str) -> Reservation:
-        now = self._clock()
-        found = self._living(connection, reservation_id)
-        ended = {"state": state.value, "ended_ms": now, "ended_by": by}
-        connection.execute(update(reservation).where(reservation.c.id == reservation_id).values(ended))
+    @staticmethod
+    def _end(connection: Connection, found: Reservation, state: State, now: int, by: str) -> Reservation:
+        ended = {"state": state, "ended_ms": now, "ended_by": by}
+        row = {"of": found.id, "now_state": state.value, "now_ended_ms": now, "now_ended_by": by}
+        connection.execute(statement.ENDING, row)
         if found.takes:
-            connection.execute(_GIVING_BACK, [_of_take(take) for take in found.takes])
-        record(connection, now, kind, reservation_id, by, {"takes": found.takes})
-        return Reservation(**{**_fields(found), **ended, "state": state})
+            connection.execute(statement.GIVING_BACK, [statement.of_take(take) for take in found.takes])
+        record(connection, now, Event(state.value), found.id, by, {"takes": found.takes})
+        return replace(found, **ended)
 
 
-_LIVE_IDS = select(reservation.c.id).where(reservation.c.state.in_([state.value for state in LIVE]))
-_HOLDS = select(reservation.c.id, reservation.c.holds).where(
-    reservation.c.id.in_(bindparam("ids", expanding=True)) & reservation.c.state.in_([state.value for state in LIVE])
-)
-_KEY = (taken.c.resource, taken.c.cluster, taken.c.node, taken.c.item)
-_GIVING_BACK = (
-    update(taken)
-    .where(*(column == bindparam(f"of_{column.name}") for column in _KEY))
-    .values(amount=taken.c.amount - bindparam("given"))
-)
+def _living(found: Reservation | None, reservation_id: str) -> Reservation:
+    if found is None or not found.is_live:
+        what = f"reservation {reservation_id} does not live"
+        raise UnknownReservation(f"{what}: it ended or never was, and its devices may be somebody else's")
+    return found
 
 
-def _taking(dialect: Any) -> Any:  # noqa: ANN401 - a module of SQLAlchemy
-    """Adds to what is taken where all of it together stays within what there is; changes no row otherwise."""
-    row = dialect.insert(taken)
-    after = taken.c.amount + row.excluded.amount
-    return row.on_conflict_do_update(
-        index_elements=list(_KEY), set_={"amount": after}, where=after <= bindparam("most")
-    )
+def _was_ended(found: Reservation | None, state: State, now: int, by: str) -> bool:
+    """Whether it was this very change that ended it, in an attempt whose answer was lost."""
+    return found is not None and (found.state, found.ended_ms, found.ended_by) == (state, now, by)
 
 
-_TAKING = {"sqlite": _taking(sqlite), "postgresql": _taking(postgresql)}
-
-
-def _of_take(take: dict[str, Any]) -> dict[str, Any]:
-    return {**{f"of_{column.name}": take[column.name] for column in _KEY}, "given": take["amount"]}
+def _words(take: dict[str, Any]) -> str:
+    if take["resource"] == "quota":
+        return f"the quota of team {take['node']} for {take['item']}"
+    item = f" {take['item']}" if take["item"] else ""
+    return f"{take['resource']}{item} of {take['node']} in {take['cluster']}"
 
 
 def _without(row: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in names}
-
-
-def _fields(found: Reservation) -> dict[str, Any]:
-    return {name: getattr(found, name) for name in Reservation.__slots__}

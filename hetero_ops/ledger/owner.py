@@ -2,10 +2,10 @@
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 # Field 22 of /proc/PID/stat, counted after the name, which may hold spaces and brackets (proc(5)).
@@ -58,6 +58,53 @@ class Processes:
         if host != socket.gethostname() or not _boot_id():
             return None
         return boot != _boot_id() or _start_time(number) != began
+
+
+class Pods:
+    """Pods of a Kubernetes cluster, by `namespace/name uid`: a pod that was made anew under its name is another one."""
+
+    _OVER = frozenset({"Succeeded", "Failed"})
+
+    def __init__(self, read: Callable[[str, str], Mapping[str, Any] | None]) -> None:
+        """Wraps a reader of pods.
+
+        Args:
+            read: gives the pod of a namespace and name as the API has it, `None` where there is none; whatever it
+                raises means that nothing can be told.
+        """
+        self._read = read
+
+    def is_gone(self, key: str) -> bool | None:
+        """Whether that pod ended or is there no more."""
+        place, _, uid = key.partition(" ")
+        namespace, _, name = place.partition("/")
+        try:
+            pod = self._read(namespace, name)
+        except Exception:  # noqa: BLE001 - an API that does not answer says nothing of the pod
+            return None
+        if pod is None:
+            return True
+        return pod["metadata"]["uid"] != uid or pod.get("status", {}).get("phase") in self._OVER
+
+
+class Tasks:
+    """Task instances of a workflow engine, by a key that its reader understands."""
+
+    def __init__(self, is_over: Callable[[str], bool | None]) -> None:
+        """Wraps a reader of states.
+
+        Args:
+            is_over: whether the try that a key names has ended; `None` where that is not known. Whatever it raises
+                means that nothing can be told.
+        """
+        self._is_over = is_over
+
+    def is_gone(self, key: str) -> bool | None:
+        """Whether that try of the task has ended."""
+        try:
+            return self._is_over(key)
+        except Exception:  # noqa: BLE001 - an engine that does not answer says nothing of the task
+            return None
 
 
 CHECKS: Mapping[str, OwnerCheck] = {"process": Processes()}

@@ -1,13 +1,15 @@
 """A reservation: devices that one owner has, for as long as it is heard of."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
 from sqlalchemy import Row
 
 from hetero_ops.ledger.owner import Owner
+from hetero_ops.placement.decision import Placement
+from hetero_ops.placement.holding import Holding
 
 
 class State(StrEnum):
@@ -24,6 +26,32 @@ class State(StrEnum):
 
 
 LIVE = (State.RESERVED, State.ORPHANED)
+
+LEASE_S = 90.0
+"""A reservation is late when its owner was not heard of for so long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be reserved.
+
+    Attributes:
+        placement: where the step goes.
+        holding: what it holds there, by the fleet that placed it.
+        owner: whose it is.
+        team: whose quota and budget count it.
+        priority: of the step, where it has one.
+        lease_s: how long the owner may be silent.
+        terms: more to remember of what was granted and agreed to.
+    """
+
+    placement: Placement
+    holding: Holding
+    owner: Owner
+    team: str | None = None
+    priority: int | None = None
+    lease_s: float = LEASE_S
+    terms: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,24 +12,28 @@ from hetero_ops.ledger.schema import reservation
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """Devices of one kind that a reservation had within a window.
+    """Devices of one kind on one node that a reservation had within a window.
 
     Attributes:
         reservation: whose they were.
+        node: where.
         sku: catalog key; `None` outside the catalog.
         model: model; `None` where unknown.
         vendor: vendor; `None` where unknown.
         accelerator_class: broad kind; `None` where unknown.
+        partition: name of the hardware partition that each is; `None` for whole devices and shares.
         memory_mib: memory granted on each; `None` where unknown.
         device_milli: thousandths of devices.
         held_ms: for how long.
     """
 
     reservation: Reservation
+    node: str
     sku: str | None
     model: str | None
     vendor: str | None
     accelerator_class: str | None
+    partition: str | None
     memory_mib: int | None
     device_milli: int
     held_ms: int
@@ -52,13 +56,6 @@ def used(ledger: Ledger, start_ms: int, end_ms: int) -> Iterator[Used]:
         held_ms = until - max(found.since_ms, start_ms)
         for part in found.terms.get("granted", []):
             if held_ms > 0:
-                yield Used(
-                    found,
-                    part["sku"],
-                    part["model"],
-                    part["vendor"],
-                    part["class"],
-                    part["memory_mib"],
-                    part["device_milli"],
-                    held_ms,
-                )
+                fields = {**part, "accelerator_class": part["class"]}
+                del fields["class"]
+                yield Used(found, held_ms=held_ms, **fields)

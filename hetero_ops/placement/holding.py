@@ -11,8 +11,10 @@ class Take:
 
     Attributes:
         resource: what sort of thing: `device` (share, thousandths), `device_memory` (thousandths of a MiB), `cpu`
-            (thousandths of a core), `host_memory` (MiB).
-        item: id of the device; empty for what the node has itself.
+            (thousandths of a core), `host_memory` (MiB), `quota` (millionths of a device or compute unit).
+        cluster: empty for a quota.
+        node: the team of a quota.
+        item: id of the device; empty for what the node has itself; level and name of a quota.
         amount: how much is taken.
         most: how much all reservations together may have of it, by the fleet that was asked.
     """

@@ -13,9 +13,8 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 
 from hetero_ops.errors import ServiceUnusable
 from hetero_ops.gap.requirement import AnyRequirement, Requirement
-from hetero_ops.ledger.ledger import LEASE_S
 from hetero_ops.ledger.owner import Owner
-from hetero_ops.ledger.reservation import Reservation
+from hetero_ops.ledger.reservation import LEASE_S, Reservation
 from hetero_ops.placement.decision import Decision, NoFit, Placement
 from hetero_ops.placement.report import Explanation, OverviewRow
 from hetero_ops.service.fault import error_of

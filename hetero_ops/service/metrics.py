@@ -1,16 +1,17 @@
 """What the service tells Prometheus of itself and of its ledger."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 
 from hetero_ops.errors import ReservationConflict
 from hetero_ops.ledger.ledger import Ledger
-from hetero_ops.ledger.reservation import LIVE, Reservation
+from hetero_ops.ledger.reservation import LIVE, Asked, Reservation
 from hetero_ops.ledger.schema import reservation
 
 # From a decision on a small fleet to the longest that is waited for.
@@ -28,10 +29,20 @@ class CountingLedger(Ledger):
         """How often a reservation was refused because of another one."""
         return self._conflicts
 
-    def reserve(self, *arguments: Any, **settings: Any) -> Reservation:  # noqa: ANN401 - those of `Ledger.reserve`
+    def reserve(self, asked: Asked) -> Reservation:
         """As `Ledger.reserve`."""
+        with self._counted():
+            return super().reserve(asked)
+
+    def reserve_alone(self, ask: Callable[[Connection], Asked]) -> Reservation:
+        """As `Ledger.reserve_alone`."""
+        with self._counted():
+            return super().reserve_alone(ask)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
         try:
-            return super().reserve(*arguments, **settings)
+            yield
         except ReservationConflict:
             with self._counting:
                 self._conflicts += 1

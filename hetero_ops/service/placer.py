@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from hetero_ops.gap.requirement import AnyRequirement
-from hetero_ops.ledger.ledger import LEASE_S
 from hetero_ops.ledger.owner import Owner
-from hetero_ops.ledger.reservation import Reservation
+from hetero_ops.ledger.reservation import LEASE_S, Reservation
 from hetero_ops.placement.decision import NoFit, Placement
 from hetero_ops.placement.report import Explanation, OverviewRow
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hetero_ops.ledger.ledger import LEASE_S
+from hetero_ops.ledger.reservation import LEASE_S
 
 _MAX_REQUIREMENT = 16 * 1024
 _MAX_MS = 2**53 - 1

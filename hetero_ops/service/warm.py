@@ -13,9 +13,9 @@ from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.requirement import AnyRequirement
 from hetero_ops.gap.throughput import read_throughput
 from hetero_ops.inventory.source import FleetSource, read_fleet
-from hetero_ops.ledger.ledger import LEASE_S, Ledger
+from hetero_ops.ledger.ledger import Ledger
 from hetero_ops.ledger.owner import Owner
-from hetero_ops.ledger.reservation import Reservation
+from hetero_ops.ledger.reservation import LEASE_S, Reservation
 from hetero_ops.placement.decision import NoFit, Placement
 from hetero_ops.placement.fleet import Fleet
 from hetero_ops.placement.report import Explanation, OverviewRow

@@ -203,6 +203,16 @@ impl Fleet {
         detached(py, || Ok(json(&hetero_core::overview::overview(&self.read()))))
     }
 
+    /// The names of all pools.
+    fn pool_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        detached(py, || Ok(self.read().pool_names().into_iter().map(str::to_owned).collect()))
+    }
+
+    /// What the pools that share clusters have, as JSON.
+    fn pools(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || Ok(json(&self.read().pools().rows())))
+    }
+
     /// The mix that the document states, as written, as JSON.
     fn stated_mix(&self, py: Python<'_>) -> PyResult<String> {
         detached(py, || Ok(json(&self.read().stated_mix())))
@@ -219,6 +229,17 @@ impl Fleet {
             self.write().set_limits(parsed("limits", limits)?);
             Ok(())
         })
+    }
+
+    /// Takes what was spent of each budget in its present window, as JSON, in the order of the limits.
+    fn set_spent(&self, py: Python<'_>, spent: &[u8]) -> PyResult<()> {
+        detached(py, || self.write().set_spent(&parsed::<Vec<Option<u64>>>("spent", spent)?))
+    }
+
+    /// What an hour of a placement spends of each budget, as JSON, in the order of the limits.
+    fn spending(&self, py: Python<'_>, placement: &Bound<'_, Placement>) -> PyResult<String> {
+        let placement = Placement::core(placement);
+        detached(py, || self.read().spending(placement).map(|spending| json(&spending)))
     }
 
     /// Takes speeds from these measurements from now on, where they have them.

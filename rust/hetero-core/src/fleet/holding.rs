@@ -21,6 +21,8 @@ pub enum Resource {
     Cpu,
     /// Host memory of a node, MiB.
     HostMemory,
+    /// Quota of a team, millionths of a device or of a compute unit.
+    Quota,
 }
 
 /// How much of one thing a reservation takes, and how much all reservations together may have of it.
@@ -28,11 +30,11 @@ pub enum Resource {
 pub struct Take {
     /// Of what.
     pub resource: Resource,
-    /// Cluster.
+    /// Cluster; empty for a quota.
     pub cluster: String,
-    /// Node.
+    /// Node; the team of a quota.
     pub node: String,
-    /// Device id; empty for what the node has itself.
+    /// Device id; empty for what the node has itself; level and name of a quota.
     pub item: String,
     /// How much.
     pub amount: u64,
@@ -54,10 +56,15 @@ impl Fleet {
     pub fn holding(&self, placement: &Placement) -> Result<Holding> {
         let holds = self.holds_for(placement)?;
         let mut takes: Vec<Take> = holds.iter().flat_map(|hold| self.takes_of(hold)).collect();
+        takes.extend(placement.team.iter().flat_map(|team| self.takes_of_team(team, &holds)));
         takes.sort_by(|a, b| a.order().cmp(&b.order()));
         takes.dedup_by(|next, take| {
             let is_same = next.order() == take.order();
-            take.amount += if is_same { next.amount } else { 0 };
+            if is_same {
+                // One limit stated twice is two limits of one thing; of devices and nodes each hold takes its own part.
+                take.amount = if take.resource == Resource::Quota { take.amount } else { take.amount + next.amount };
+                take.most = take.most.min(next.most);
+            }
             is_same
         });
         Ok(Holding { holds: holds.iter().map(|hold| self.named_hold(hold)).collect(), takes })
@@ -89,6 +96,7 @@ impl Fleet {
             cpu_milli: hold.cpu_milli,
             memory_mib: hold.memory_mib,
             team: hold.team.clone(),
+            pool: hold.pool.and_then(|pool| self.pools.name(node, pool)).map(str::to_owned),
         }
     }
 
@@ -97,8 +105,8 @@ impl Fleet {
         let node = self.inventory.find_node(&named.cluster, &named.node)?;
         let devices = named.devices.iter().map(|&id| self.inventory.find_device(node, id)).collect::<Option<_>>()?;
         let NamedHold { share_milli, share_memory_mib, bound, cpu_milli, memory_mib, .. } = *named;
-        let team = named.team.clone();
-        Some(Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team })
+        let (team, pool) = (named.team.clone(), self.pool_named(node, named.pool.as_ref()));
+        Some(Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team, pool })
     }
 
     /// What is there of a hold: devices of which less is free are in parts of their own.
@@ -167,6 +175,23 @@ impl Fleet {
             takes.push(take(Resource::HostMemory, String::new(), hold.memory_mib, most));
         }
         takes
+    }
+
+    fn takes_of_team(&self, team: &str, holds: &[Hold]) -> Vec<Take> {
+        let held: Vec<&Hold> =
+            self.holds.values().flatten().filter(|hold| hold.team.as_deref() == Some(team)).collect();
+        let takes = self.quotas.takes(&self.inventory, team, holds, &held).into_iter();
+        let (resource, cluster) = (Resource::Quota, String::new());
+        takes
+            .map(|(item, amount, most)| Take {
+                resource,
+                cluster: cluster.clone(),
+                node: team.to_owned(),
+                item,
+                amount,
+                most,
+            })
+            .collect()
     }
 
     /// Share and memory, thousandths each, that all holds have of a device.

@@ -26,6 +26,8 @@ struct Snapshot {
     mix: MixDocument,
     #[serde(default)]
     limits: Vec<Limit>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    spent_milli: Vec<Option<u64>>,
     #[serde(default)]
     measured: MeasuredTable,
     #[serde(default)]
@@ -66,6 +68,9 @@ impl Fleet {
         let mut fleet = Self::new(snapshot.document, snapshot.profiles)?;
         fleet.set_mix(snapshot.mix)?;
         fleet.set_limits(snapshot.limits);
+        if !snapshot.spent_milli.is_empty() {
+            fleet.set_spent(&snapshot.spent_milli)?;
+        }
         fleet.set_measured(snapshot.measured)?;
         for held in snapshot.holds.chunk_by(|a, b| a.hold == b.hold) {
             let id = held[0].hold;
@@ -113,6 +118,7 @@ impl Fleet {
             profiles: self.profiles.clone(),
             mix: self.mix.document.clone(),
             limits: self.quotas.limits().to_vec(),
+            spent_milli: self.quotas.spent(),
             measured: self.measured.table().clone(),
             readings: kept.collect(),
             holds: holds.collect(),
