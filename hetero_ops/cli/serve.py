@@ -11,7 +11,7 @@ from hetero_ops.cli.output import note
 from hetero_ops.errors import ServiceUnusable
 from hetero_ops.service.token_file import Scope, Tokens, new_token
 
-app = typer.Typer(invoke_without_command=True, help="Answer place, explain and reservations over HTTP.")
+app = typer.Typer(invoke_without_command=True)
 
 _HOST, _PORT = "127.0.0.1", 8470
 

@@ -13,6 +13,7 @@ from fastapi.security import HTTPBearer
 from sqlalchemy.exc import DBAPIError
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
+from hetero_ops.errors import HeteroOpsError
 from hetero_ops.ledger.reaping import reap
 from hetero_ops.service.counted import Counted
 from hetero_ops.service.endpoints import Endpoints
@@ -116,5 +117,5 @@ async def _reap(ledger: CountingLedger, work: Work) -> None:
         await asyncio.sleep(REAP_EVERY_S)
         try:
             await work.do(lambda: reap(ledger, by="service"))
-        except (Refusal, DBAPIError) as error:
+        except (Refusal, HeteroOpsError, DBAPIError) as error:
             _log.warning("late reservations were not looked at: %s", error)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Path, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST
 
 from hetero_ops.document.text import read_text
 from hetero_ops.errors import InvalidDocument, NotAllowed, UnknownReservation
@@ -106,7 +107,7 @@ class Endpoints:
 
     async def scrape(self) -> Response:
         """Metrics for Prometheus."""
-        return Response(await self.work.do(self.metrics.text), media_type="text/plain; version=0.0.4; charset=utf-8")
+        return Response(await self.work.do(self.metrics.text), media_type=CONTENT_TYPE_LATEST)
 
     async def _timed(self, call: Callable[[], Any], undo: Callable[[Any], object] | None = None) -> Any:  # noqa: ANN401
         begun = time.perf_counter()

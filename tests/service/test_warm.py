@@ -44,19 +44,19 @@ def test_what_others_booked_is_seen_in_time(warm, monkeypatch):
 
 
 def test_a_ledger_that_fails_is_looked_at_again(warm, monkeypatch):
-    WarmFleet.load(MIXED, warm.ledger).book("gpu:1", Owner("task", "other"))
     before, follow = free(warm), warm._loaded.view.follow
+    WarmFleet.load(MIXED, warm.ledger).book("gpu:1", Owner("task", "other"))
     warm._is_behind = True
     monkeypatch.setattr(warm._loaded.view, "follow", lambda: (_ for _ in ()).throw(LedgerUnusable("gone")))
     with pytest.raises(LedgerUnusable):
         warm.place("gpu:1")
     monkeypatch.setattr(warm._loaded.view, "follow", follow)
-    assert free(warm) == before
+    assert free(warm) == before - 1
 
 
 def test_many_threads_book_each_device_once(warm):
     def book(number):
-        return warm.book("gpu:1 >=60GB", Owner("task", str(number)))
+        return warm.book("gpu:1", Owner("task", str(number)))
 
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(book, range(60)))
