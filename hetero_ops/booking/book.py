@@ -92,12 +92,13 @@ class _Asking:
 
     def place(self, connection: "Connection | None" = None) -> Asked:
         """Where it goes, beside everything that is booked as this connection sees it."""
-        self.view.follow(connection)
-        placed = self.view.fleet.place(self.requirement, **self.settings)
-        if isinstance(placed, NoFit):
-            _log.info("%s: %s", placed.verdict, ", ".join(placed.codes), extra={"trace_id": placed.trace_id})
-            raise _Refused(placed)
-        asked = _asked(self.view, placed, self.requirement, self.owner, self.lease_s)
+        with self.view.alone:
+            self.view.follow(connection)
+            placed = self.view.fleet.place(self.requirement, **self.settings)
+            if isinstance(placed, NoFit):
+                _log.info("%s: %s", placed.verdict, ", ".join(placed.codes), extra={"trace_id": placed.trace_id})
+                raise _Refused(placed)
+            asked = _asked(self.view, placed, self.requirement, self.owner, self.lease_s)
         return replace(asked, terms={**asked.terms, **self.terms})
 
 
@@ -115,7 +116,7 @@ def _book(asking: _Asking) -> Reservation | NoFit:
         try:
             return _told(ledger.reserve(asking.place()))
         except _FASTER:
-            # All who meet want the same, the best: one after the other each gets one, all at once they would meet again.
+            # All who meet want the same, the best: one after the other each gets one, at once they would meet again.
             tries = Retrying(
                 retry=retry_if_exception_type(_FASTER),
                 wait=wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S),
@@ -145,7 +146,7 @@ def _asked(view: FleetView, placement: Placement, requirement: Requirement, owne
         raise CutFirst(f"device {placement.cut.device} of {placement.cut.node} has to be cut into partitions first")
     return Asked(
         placement,
-        view.fleet.holding(placement),
+        view.holding(placement),
         owner,
         team=requirement.team,
         priority=requirement.priority,

@@ -1,11 +1,14 @@
 """A fleet with what the ledger has booked on it."""
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hetero_ops.ledger.ledger import Ledger
 from hetero_ops.ledger.spending import spent
+from hetero_ops.placement.decision import Placement
 from hetero_ops.placement.fleet import Fleet
+from hetero_ops.placement.holding import Holding, Take
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -17,7 +20,8 @@ _SUMMED_EVERY_MS = 5000
 class FleetView:
     """A fleet whose reserved devices are taken. It follows the ledger: `follow` takes in what changed since.
 
-    Safe to share between threads.
+    Safe to share between threads. Who places and then asks for the holding takes `alone` for both, so that in between
+    nobody makes the view follow.
     """
 
     def __init__(self, fleet: Fleet, ledger: Ledger) -> None:
@@ -26,8 +30,10 @@ class FleetView:
         self.ledger = ledger
         self._holds: dict[str, int] = {}
         self._budgets = fleet.budgets()
+        self._shared = sorted({row["cluster"] for row in fleet.pools()})
+        self._turns: dict[str, int] = {}
         self._summed_ms: int | None = None
-        self._following = threading.Lock()
+        self.alone = threading.RLock()
         self.follow()
 
     def follow(self, connection: "Connection | None" = None) -> None:
@@ -36,17 +42,34 @@ class FleetView:
         Args:
             connection: where to look, instead of on one of the ledger's own.
         """
-        with self._following:
+        with self.alone:
             self._take_in(connection)
             self._sum_up()
 
     def _take_in(self, connection: "Connection | None") -> None:
+        if self._shared:
+            self._turns = self.ledger.turns(connection)  # before anything else: what comes later is then noticed
         live = set(self.ledger.live_ids(connection))
         for ended in self._holds.keys() - live:
             self.fleet.release(self._holds.pop(ended))
         fresh = self.ledger.holds_of(sorted(live - self._holds.keys()), connection)
         for reservation_id, holds in sorted(fresh.items()):
             self._holds[reservation_id] = self.fleet.occupy(holds)
+
+    def holding(self, placement: Placement) -> Holding:
+        """What a placement made on this view holds.
+
+        Where pools share a cluster, it takes the next turn there: what a pool may have depends on what all others use,
+        so nobody may have reserved there since this view looked.
+
+        Raises:
+            StalePlacement: a device that it names changed since.
+        """
+        holding = self.fleet.holding(placement)
+        if placement.cluster not in self._shared:
+            return holding
+        turn = Take("turn", placement.cluster, "", "", 1, self._turns.get(placement.cluster, 0) + 1)
+        return replace(holding, takes=(*holding.takes, turn))
 
     def _sum_up(self) -> None:
         now_ms = self.ledger.now_ms()
