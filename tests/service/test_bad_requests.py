@@ -9,6 +9,7 @@ from collections import Counter
 import httpx
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
 
 from tests.service.running import running
 from tests.service.test_limits import send, status
@@ -61,10 +62,7 @@ def drawn(service, count):
     modes = (GenerationMode.NEGATIVE, GenerationMode.NEGATIVE, GenerationMode.POSITIVE)
     for operation in operations:
         for number, mode in enumerate(modes):
-            try:
-                strategy = operation.as_strategy(generation_mode=mode)
-            except Exception:  # noqa: BLE001 - nothing can be wrong about a path that takes nothing
-                continue
+            strategy = operation.as_strategy(generation_mode=mode)
 
             @settings(
                 max_examples=max(1, count // len(operations) // len(modes)),
@@ -77,12 +75,12 @@ def drawn(service, count):
             def ask(case):
                 answer = case.call(headers=headers, timeout=30)
                 seen[answer.status_code] += 1
-                assert answer.status_code < 500, (case.as_curl_command(), answer.text)  # noqa: B023 - called at once
+                assert answer.status_code < 500, (case.as_curl_command(), answer.text)
 
             try:
                 ask()
-            except (schemathesis.errors.SchemathesisError, __import__("hypothesis").errors.Unsatisfiable):
-                assert number < 2, operation.label
+            except Unsatisfiable:
+                assert number < 2, operation.label  # nothing can be wrong about a path that takes nothing
     return seen
 
 
@@ -173,9 +171,8 @@ def check(folder, count, warm_up):
                 break
             time.sleep(0.1)
         after, left = service.rss_kib(), service.open_files()
-        print(
-            f"\n{seen.total()} bad requests: {dict(sorted(seen.items()))}; {before} -> {after} KiB, {files} -> {left} files"
-        )
+        memory, opened = f"{before} -> {after} KiB", f"{files} -> {left} files"
+        print(f"\n{seen.total()} bad requests: {dict(sorted(seen.items()))}; {memory}, {opened}")  # noqa: T201 - figures
         assert left <= files
         assert after - before < MAY_GROW_KIB
         answer = httpx.post(
