@@ -17,7 +17,7 @@ from hetero_ops.inventory.reading import Reading
 from hetero_ops.inventory.source import FleetSource, read_fleet
 from hetero_ops.placement import batch, pipeline, pipeline_plan
 from hetero_ops.placement.allotments import Allotments
-from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
+from hetero_ops.placement.ambiguity import RequirementWarning, warnings_on
 from hetero_ops.placement.door import as_json, check_seed, profiles
 from hetero_ops.placement.holds import Holds
 from hetero_ops.placement.limit import compile_limits
@@ -324,10 +324,7 @@ class Fleet(Replays, Allotments, Holds):
 
     def warnings(self, requirement: Requirement) -> list[RequirementWarning]:
         """What in a requirement can be understood, but perhaps not as meant, on this fleet."""
-        skus = {row["kind"] for row in self.overview()}
-        return ambiguous_sizes(
-            requirement, [profile for profile in self._catalog if profile.sku in skus], self._catalog
-        )
+        return warnings_on(requirement, self.overview(), self._catalog)
 
     def _request(self, requirement: AnyRequirement) -> Request:
         known = self._requests.get(requirement) if isinstance(requirement, str | Requirement) else None
