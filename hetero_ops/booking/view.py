@@ -48,7 +48,7 @@ class FleetView:
         for ended in self._holds.keys() - live:
             self.fleet.release(self._holds.pop(ended))
         fresh = self.ledger.holds_of(sorted(live - self._holds.keys()), connection)
-        for reservation_id, holds in sorted(fresh.items()):
+        for reservation_id, holds in fresh.items():
             self._holds[reservation_id] = self.fleet.occupy(holds)
         self._sum_up()
 
