@@ -380,6 +380,10 @@ class Fleet:
         """Fragmentation under the mix in use, as JSON."""
     def overview(self) -> str:
         """Devices by pool and kind, as JSON."""
+    def pool_names(self) -> list[str]:
+        """The names of all pools."""
+    def pools(self) -> str:
+        """What the pools that share clusters have, as JSON."""
     def stated_mix(self) -> str:
         """The mix that the document states, as written, as JSON."""
     def stated_limits(self) -> str:

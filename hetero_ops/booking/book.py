@@ -137,14 +137,12 @@ def reserve(
     return _told(view.ledger.reserve(_asked(view, placement, requirement, owner, lease_s)))
 
 
-def _asked(
-    view: FleetView, placement: Placement, requirement: Requirement, owner: Owner, lease_s: float
-) -> Asked:
+def _asked(view: FleetView, placement: Placement, requirement: Requirement, owner: Owner, lease_s: float) -> Asked:
     if placement.cut is not None:
         raise CutFirst(f"device {placement.cut.device} of {placement.cut.node} has to be cut into partitions first")
     return Asked(
         placement,
-        view.fleet.holding(placement),
+        view.holding(placement),
         owner,
         team=requirement.team,
         priority=requirement.priority,

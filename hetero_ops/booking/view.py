@@ -1,10 +1,13 @@
 """A fleet with what the ledger has booked on it."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hetero_ops.ledger.ledger import Ledger
 from hetero_ops.ledger.spending import spent
+from hetero_ops.placement.decision import Placement
 from hetero_ops.placement.fleet import Fleet
+from hetero_ops.placement.holding import Holding, Take
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -26,6 +29,8 @@ class FleetView:
         self._holds: dict[str, int] = {}
         self._crowded_until_ms = 0
         self._budgets = fleet.budgets()
+        self._shared = sorted({row["cluster"] for row in fleet.pools()})
+        self._turns: dict[str, int] = {}
         self._summed_ms: int | None = None
         self.follow()
 
@@ -44,6 +49,8 @@ class FleetView:
         Args:
             connection: where to look, instead of on one of the ledger's own.
         """
+        if self._shared:
+            self._turns = self.ledger.turns(connection)  # before anything else: what comes later is then noticed
         live = set(self.ledger.live_ids(connection))
         for ended in self._holds.keys() - live:
             self.fleet.release(self._holds.pop(ended))
@@ -51,6 +58,21 @@ class FleetView:
         for reservation_id, holds in fresh.items():
             self._holds[reservation_id] = self.fleet.occupy(holds)
         self._sum_up()
+
+    def holding(self, placement: Placement) -> Holding:
+        """What a placement made on this view holds.
+
+        Where pools share a cluster, it takes the next turn there: what a pool may have depends on what all others use,
+        so nobody may have reserved there since this view looked.
+
+        Raises:
+            StalePlacement: a device that it names changed since.
+        """
+        holding = self.fleet.holding(placement)
+        if placement.cluster not in self._shared:
+            return holding
+        turn = Take("turn", placement.cluster, "", "", 1, self._turns.get(placement.cluster, 0) + 1)
+        return replace(holding, takes=(*holding.takes, turn))
 
     def _sum_up(self) -> None:
         now_ms = self.ledger.now_ms()

@@ -22,6 +22,7 @@ from hetero_ops.ledger.ledger import Ledger
 from hetero_ops.ledger.usage import used
 from hetero_ops.placement.fleet import Fleet
 from hetero_ops.report.charges import Tariff, charges
+from hetero_ops.report.lending import lending
 from hetero_ops.report.waste import waste
 
 app = typer.Typer(no_args_is_help=True, help="What devices were used for, from the ledger.")
@@ -112,6 +113,29 @@ def waste_(
         found, untold = waste(used(opened, start, end), Fraction(str(mark)))
     note(f"from {of_ms(start)} until {of_ms(end)}; of {untold} more no peak was told")
     _write([asdict(line) for line in found], form, output)
+
+
+@app.command("lending")
+def lending_(
+    fleet: option.FleetSource,
+    ledger: option.Ledger = None,
+    since: _Since = None,
+    until: _Until = None,
+    form: _Form = Form.table,
+    output: option.Output = None,
+) -> None:
+    """Show what pools borrowed from each other, in device-hours. The balances of a cluster add up to zero.
+
+    [bold]Example[/bold]
+
+        hetero-ops report lending --fleet fleet.yaml --since 2026-11-01
+    """
+    pools = Fleet.load(fleet).pools()
+    with Ledger.open(ledger) as opened:
+        start, end = _window(since, until, opened.now_ms())
+        accounts = lending(used(opened, start, end), pools)
+    note(f"from {of_ms(start)} until {of_ms(end)}")
+    _write([{**asdict(account), "balance": account.balance} for account in accounts], form, output)
 
 
 def _window(since: str | None, until: str | None, now_ms: int) -> tuple[int, int]:

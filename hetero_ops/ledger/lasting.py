@@ -1,4 +1,4 @@
-"""When the connection to a server is lost: nobody knows whether the change was made, so it is tried until somebody does."""
+"""When the connection to a server is lost nobody knows whether a change was made, so it is tried until one does."""
 
 from collections.abc import Callable
 from typing import TypeVar

@@ -17,12 +17,12 @@ from hetero_ops.ledger import decisions, statement
 from hetero_ops.ledger.database import default_url, open_engine, reader_of, turn_of
 from hetero_ops.ledger.events import Event, record
 from hetero_ops.ledger.lasting import lasting
-from hetero_ops.ledger.owner import Owner
 from hetero_ops.ledger.reservation import LIVE, Asked, Reservation, State
 from hetero_ops.ledger.schema import reservation
 from hetero_ops.placement.decision import Decision
 
 T = TypeVar("T")
+_MOST_NAMED = 3
 
 
 def _now_ms() -> int:
@@ -115,7 +115,9 @@ class Ledger:
                     return self._insert(connection, ask(connection), reservation_id, now)
             except (ReservationConflict, IntegrityError):
                 # And it may have been under way until now: then it is itself what stood in its way.
-                if is_again and (made := self._read(lambda reading: self._found(reading, statement.ONE, reservation_id))):
+                if is_again and (
+                    made := self._read(lambda reading: self._found(reading, statement.ONE, reservation_id))
+                ):
                     return made
                 raise
 
@@ -208,7 +210,7 @@ class Ledger:
         def change(is_again: bool) -> Reservation:  # noqa: FBT001 - the one thing it is told
             with self.writing() as connection:
                 found = self._found(connection, statement.ONE_ALONE, reservation_id)
-                if is_again and _was_ended(found, State.RELEASED, now, by):
+                if found is not None and is_again and _was_ended(found, State.RELEASED, now, by):
                     return found
                 return self._end(connection, _living(found, reservation_id), State.RELEASED, now, by)
 
@@ -221,7 +223,7 @@ class Ledger:
         def change(is_again: bool) -> Reservation | None:  # noqa: FBT001 - the one thing it is told
             with self.writing() as connection:
                 found = self._found(connection, statement.ONE_ALONE, reservation_id)
-                if is_again and _was_ended(found, State.EXPIRED, now, by):
+                if found is not None and is_again and _was_ended(found, State.EXPIRED, now, by):
                     return found
                 if found is None or not found.is_live or found.heartbeat_ms != heartbeat_ms:
                     return None
@@ -284,6 +286,11 @@ class Ledger:
         rows = self._read(lambda reading: reading.execute(holds, parameters).all(), connection)
         return dict(sorted(tuple(row) for row in rows))
 
+    def turns(self, connection: Connection | None = None) -> dict[str, int]:
+        """How many reservations each cluster has had whose pools share it: whether anybody reserved there since."""
+        rows = self._read(lambda reading: reading.execute(statement.TURNS).all(), connection)
+        return {row.cluster: row.amount for row in rows}
+
     def remember(self, decision: Decision) -> None:
         """Keeps a decision, so that it can be read back by its trace id."""
         now = self._clock()
@@ -309,8 +316,8 @@ class Ledger:
             return read(connection)
 
         def once(_is_again: bool) -> T:  # noqa: FBT001 - the one thing it is told
-            with self.reading() as connection:
-                return read(connection)
+            with self.reading() as own:
+                return read(own)
 
         return lasting(once)
 
@@ -320,9 +327,12 @@ class Ledger:
             return
         is_there = all(take["amount"] <= take["most"] for take in takes)
         taking = statement.TAKING[connection.dialect.name]
-        if not is_there or connection.execute(taking, takes, execution_options=statement.COUNTING).rowcount < len(takes):
-            what = " or ".join(_words(take) for take in takes[:3]) + (" or the like" if len(takes) > 3 else "")  # noqa: PLR2004
-            raise ReservationConflict(f"{what} was reserved by somebody else since; place again")
+        if not is_there or connection.execute(taking, takes, execution_options=statement.COUNTING).rowcount < len(
+            takes
+        ):
+            rules_first = sorted(takes, key=lambda take: take["resource"] not in statement.RULES)
+            named = " or ".join(map(_words, rules_first[:_MOST_NAMED])) + (" or more" if takes[_MOST_NAMED:] else "")
+            raise ReservationConflict(f"{named} was reserved by somebody else since; place again")
 
     @staticmethod
     def _found(connection: Connection, query: Select[Any], reservation_id: str) -> Reservation | None:
@@ -331,13 +341,12 @@ class Ledger:
 
     @staticmethod
     def _end(connection: Connection, found: Reservation, state: State, now: int, by: str) -> Reservation:
-        ended = {"state": state, "ended_ms": now, "ended_by": by}
         row = {"of": found.id, "now_state": state.value, "now_ended_ms": now, "now_ended_by": by}
         connection.execute(statement.ENDING, row)
-        if found.takes:
-            connection.execute(statement.GIVING_BACK, [statement.of_take(take) for take in found.takes])
+        if given := [statement.of_take(take) for take in found.takes if take["resource"] != statement.TURN]:
+            connection.execute(statement.GIVING_BACK, given)
         record(connection, now, Event(state.value), found.id, by, {"takes": found.takes})
-        return replace(found, **ended)
+        return replace(found, state=state, ended_ms=now, ended_by=by)
 
 
 def _living(found: Reservation | None, reservation_id: str) -> Reservation:
@@ -347,12 +356,14 @@ def _living(found: Reservation | None, reservation_id: str) -> Reservation:
     return found
 
 
-def _was_ended(found: Reservation | None, state: State, now: int, by: str) -> bool:
+def _was_ended(found: Reservation, state: State, now: int, by: str) -> bool:
     """Whether it was this very change that ended it, in an attempt whose answer was lost."""
-    return found is not None and (found.state, found.ended_ms, found.ended_by) == (state, now, by)
+    return (found.state, found.ended_ms, found.ended_by) == (state, now, by)
 
 
 def _words(take: dict[str, Any]) -> str:
+    if take["resource"] == statement.TURN:
+        return f"a share of the pools of {take['cluster']}"
     if take["resource"] == "quota":
         return f"the quota of team {take['node']} for {take['item']}"
     item = f" {take['item']}" if take["item"] else ""

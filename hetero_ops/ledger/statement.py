@@ -64,7 +64,7 @@ TAKING = {name: _taking(dialect) for name, dialect in _DIALECTS.items()}
 
 def renewing(*told: str) -> Any:  # noqa: ANN401 - an update
     """Renews a reservation that is not withheld, and keeps what its owner told beside."""
-    values = {name: bindparam(f"now_{name}") for name in ("heartbeat_ms", *told)}
+    values: dict[str, Any] = {name: bindparam(f"now_{name}") for name in ("heartbeat_ms", *told)}
     return update(reservation).where(_IS_IT & (reservation.c.state == State.RESERVED.value)).values(values)
 
 
@@ -73,3 +73,11 @@ RENEWING = renewing()
 # Any number will do, as long as all versions of this program take the same.
 ALONE = select(func.pg_advisory_xact_lock(4_711_020_262))
 """Waits until nobody else books alone; ends with the transaction."""
+
+TURN = "turn"
+"""A resource that is only ever taken: whoever reserved in a cluster took a turn there. It is not given back."""
+
+RULES = (TURN, "quota")
+"""Resources that are no things: what rules leave to somebody."""
+
+TURNS = select(taken.c.cluster, taken.c.amount).where(taken.c.resource == TURN)

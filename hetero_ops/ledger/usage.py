@@ -24,7 +24,8 @@ class Used:
         partition: name of the hardware partition that each is; `None` for whole devices and shares.
         memory_mib: memory granted on each; `None` where unknown.
         device_milli: thousandths of devices.
-        held_ms: for how long.
+        since_ms: from when, within the window.
+        until_ms: until when.
     """
 
     reservation: Reservation
@@ -36,7 +37,13 @@ class Used:
     partition: str | None
     memory_mib: int | None
     device_milli: int
-    held_ms: int
+    since_ms: int
+    until_ms: int
+
+    @property
+    def held_ms(self) -> int:
+        """For how long."""
+        return self.until_ms - self.since_ms
 
     @property
     def device_us(self) -> int:
@@ -53,9 +60,9 @@ def used(ledger: Ledger, start_ms: int, end_ms: int) -> Iterator[Used]:
         rows = connection.execute(query.order_by(reservation.c.since_ms, reservation.c.id)).all()
     for found in map(Reservation.of, rows):
         until = end_ms if found.ended_ms is None else min(found.ended_ms, end_ms)
-        held_ms = until - max(found.since_ms, start_ms)
+        since = max(found.since_ms, start_ms)
         for part in found.terms.get("granted", []):
-            if held_ms > 0:
+            if until > since:
                 fields = {**part, "accelerator_class": part["class"]}
                 del fields["class"]
-                yield Used(found, held_ms=held_ms, **fields)
+                yield Used(found, since_ms=since, until_ms=until, **fields)

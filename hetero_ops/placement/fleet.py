@@ -21,12 +21,14 @@ from hetero_ops.placement.door import as_json, check_seed, profiles
 from hetero_ops.placement.holds import Holds
 from hetero_ops.placement.limit import Budget, budgets_of, compile_limits
 from hetero_ops.placement.mix import compile_mix, read_mix
+from hetero_ops.placement.pool import check_pools
 from hetero_ops.placement.replays import Replays
 from hetero_ops.placement.report import (
     Explanation,
     FragmentationReport,
     OverviewRow,
     PartitionSuggestion,
+    PoolRow,
     ScoreReport,
 )
 
@@ -41,13 +43,14 @@ class Fleet(Replays, Holds):
     nothing is written anywhere.
     """
 
-    __slots__ = ("_catalog", "_core", "_foreign_models", "_requests")
+    __slots__ = ("_catalog", "_core", "_foreign_models", "_pool_names", "_requests")
 
     def __init__(self, core: CoreFleet, catalog: Catalog) -> None:
         """Wraps a fleet of the core; `load` and `from_document` are the usual ways in."""
         self._core = core
         self._catalog = catalog
         self._foreign_models = tuple(core.foreign_models())
+        self._pool_names = tuple(core.pool_names())
         self._requests: dict[str | Requirement, Request] = {}
 
     @classmethod
@@ -350,6 +353,11 @@ class Fleet(Replays, Holds):
         rows: list[OverviewRow] = json.loads(self._core.overview())
         return rows
 
+    def pools(self) -> list[PoolRow]:
+        """What each pool of the clusters that pools share is guaranteed, uses and lends; docs/sharing.md says how."""
+        rows: list[PoolRow] = json.loads(self._core.pools())
+        return rows
+
     def warnings(self, requirement: Requirement) -> list[RequirementWarning]:
         """What in a requirement can be understood, but perhaps not as meant, on this fleet."""
         skus = {row["kind"] for row in self.overview()}
@@ -363,6 +371,7 @@ class Fleet(Replays, Holds):
 
     def _compile(self, requirement: AnyRequirement) -> Request:
         parsed = Requirement.parse(requirement)
+        check_pools(parsed, self._pool_names)
         request = Request(compile_request(parsed, self._catalog, self._foreign_models))
         if len(self._requests) >= _MAX_REQUESTS:
             self._requests.clear()

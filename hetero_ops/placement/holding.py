@@ -11,7 +11,8 @@ class Take:
 
     Attributes:
         resource: what sort of thing: `device` (share, thousandths), `device_memory` (thousandths of a MiB), `cpu`
-            (thousandths of a core), `host_memory` (MiB), `quota` (millionths of a device or compute unit).
+            (thousandths of a core), `host_memory` (MiB), `quota` (millionths of a device or compute unit),
+            `turn` (one for each reservation in a cluster that pools share).
         cluster: empty for a quota.
         node: the team of a quota.
         item: id of the device; empty for what the node has itself; level and name of a quota.

@@ -119,3 +119,52 @@ def test_what_is_spent_counts_from_the_window_and_until_now(tmp_path: Path, limi
         unit = {sku: desk.fleet.catalog[sku].unit_milli for sku in ("H100-SXM5-80GB", "L40S")}
         expected_milli = (12_500 * unit["H100-SXM5-80GB"] + 2_000 * unit["L40S"]) // 1000
     assert sums.spent_milli == expected_milli
+
+
+POOLS = {
+    "apiVersion": "hetero-ops/v1",
+    "kind": "Fleet",
+    "clusters": [
+        {
+            "name": "west",
+            "pools": [
+                {"name": "train", "nominal": 0.75, "lend": 0.5, "takes": ["training"]},
+                {"name": "burst", "nominal": 0.125, "borrow": 0.5, "takes": ["inference"]},
+                {"name": "dev", "nominal": 0.125, "borrow": 0.5, "takes": ["dev"]},
+            ],
+            "nodes": [
+                {"name": name, "labels": {"on": name}, "devices": [{"sku": "H100-SXM5-80GB", "count": 8}]}
+                for name in ("n0", "n1")
+            ],
+        }
+    ],
+}
+
+
+def test_two_pools_cannot_borrow_the_same_devices_at_once(tmp_path: Path) -> None:
+    ledger = Ledger.open(str(tmp_path / "ledger.db"))
+    views = [FleetView(Fleet.from_document(POOLS), ledger) for _ in range(2)]
+    # each borrows 6 of the 8 that are lent
+    asked = [
+        Requirement.parse(f"H100:8 label=on:{node} kind={kind}") for node, kind in (("n0", "inference"), ("n1", "dev"))
+    ]
+    placed = [view.fleet.place(one) for view, one in zip(views, asked, strict=True)]
+    assert [each.nodes for each in placed] == [["n0"], ["n1"]]
+    reserve(views[0], placed[0], asked[0], OWNER)
+    with pytest.raises(ReservationConflict, match="a share of the pools of west"):
+        reserve(views[1], placed[1], asked[1], OWNER)
+    refused = book(Fleet.from_document(POOLS), asked[1], ledger, OWNER)
+    assert isinstance(refused, NoFit)  # 2 of those that are lent are left
+    assert "RESERVED_POOL" in refused.codes
+
+
+def test_what_pools_borrowed_is_lent_again_once_it_ended(tmp_path: Path) -> None:
+    ledger = Ledger.open(str(tmp_path / "ledger.db"))
+    view = FleetView(Fleet.from_document(POOLS), ledger)
+    for _ in range(3):
+        booked = book(view, "H100:8 kind=inference", ledger, OWNER)
+        assert booked.holds[0]["pool"] == "burst"
+        refused = book(view, "H100:8 kind=training", ledger, OWNER)
+        assert isinstance(refused, NoFit)
+        assert refused.codes == ["RESERVED_POOL"]
+        ledger.release(booked.id)

@@ -58,7 +58,9 @@ def agree(case: Case) -> None:
     for asked in (*case.before, case.requirement):
         choices: list[JSON] = json.loads(compile_request(asked, CATALOG, models))["choices"]
         decision = fleet.place(asked, policy=case.policy, weights=case.weights)
-        answer = placing.place(reference, choices, mix, case.policy, asked.team, weights=case.weights, rows=rows)
+        answer = placing.place(
+            reference, choices, mix, case.policy, asked.team, weights=case.weights, rows=rows, priority=asked.priority
+        )
         assert_same_answer(decision, answer)
         if isinstance(decision, Placement):
             fleet.commit(decision)

@@ -44,7 +44,7 @@ _OF_NODE = (
 )
 _OF_GROUP = ("numa", "switch", "nic", "memory_mib", "health", "islands", "vgpu", "partition", "pci")
 _OF_USE = (
-    *("team", "cpu_milli", "memory_mib", "device_memory_mib", "preemptible", "priority", "gang"),
+    *("team", "charged", "cpu_milli", "memory_mib", "device_memory_mib", "preemptible", "priority", "gang"),
     *("checkpoint_age_s", "since"),
 )
 
@@ -172,6 +172,11 @@ def _without_tag(tag: str) -> Callable[[JSON], bool]:
 _PARTS: dict[str, Callable[[JSON], bool]] = {
     "cluster region": _without("region"),
     "cluster racks": _without("racks"),
+    "cluster headroom": _without("headroom"),
+    "pool borrow": _without("borrow"),
+    "pool lend": _without("lend"),
+    "pool takes": _without("takes"),
+    "pool headroom": _without("headroom"),
     "cluster compliance": _without_tag("compliance"),
     "cluster data": _without_tag("data"),
     "pool price": _without("price"),

@@ -181,10 +181,26 @@ _LEVELS = (
 )
 
 
+def _pools(dice: Dice) -> list[JSON]:
+    of_nodes: JSON = {"name": "train", "price": dice.of(*_PRICES)} | dice.of(*_SHARING) | dice.of(*_CUTTING)
+    if not dice.one_in(3):
+        return [of_nodes]
+    first, second = dice.of((0.7, 0.2), (0.5, 0.5), (0.3, 0.1), (0.7, 0))
+    kinds = dice.sample(("training", "inference", "dev"), 2)
+
+    def shared(nominal: float, takes: list[str]) -> JSON:
+        kept = dice.seldom(4, {"share": nominal / 2, "priority": 2})
+        some = {"borrow": dice.of(None, 0, 0.2, 0.7), "lend": dice.of(None, 0, 0.3, 1), "headroom": kept}
+        return known({"nominal": nominal, "takes": takes, **some})
+
+    return [of_nodes | shared(first, kinds[:1]), {"name": "dev"} | shared(second, kinds[1:])]
+
+
 def _cluster(dice: Dice) -> JSON:
     return known(
         {
-            "pools": [{"name": "train", "price": dice.of(*_PRICES)} | dice.of(*_SHARING) | dice.of(*_CUTTING)],
+            "pools": _pools(dice),
+            "headroom": dice.seldom(6, *({"share": share, "priority": 2} for share in (0.1, 0.3, 0.6))),
             "region": dice.of("eu", "us", None),
             "racks": dice.seldom(3, *([{"name": "r1", "power_budget_mw": mw}] for mw in (800_000, 2_500_000))),
             "tags": dice.of(None, {"compliance": ["gdpr"]}, {"data": ["s3://a"], "compliance": ["gdpr", "hipaa"]}),
@@ -213,6 +229,13 @@ def budget_key(limit: JSON) -> BudgetKey:
     return limit["team"], limit["per"], limit.get("name")
 
 
+def _charge(dice: Dice, cluster: JSON) -> None:
+    """Says of some of what is in use which pool it is charged to."""
+    names = [pool["name"] for pool in cluster["pools"] if "nominal" in pool]
+    for node in cluster["nodes"]:
+        node["used"] = [used | known({"charged": dice.of(None, *names)}) for used in node["used"]]
+
+
 def open_fleet(dice: Dice) -> JSON:
     """A fleet document of three to five nodes in two clusters."""
     names, busy = dice.sample("abcde", dice.of(3, 4, 4, 5, 5)), dice.of(0, 0, 0.1, 0.4, 0.9, 1)
@@ -224,6 +247,8 @@ def open_fleet(dice: Dice) -> JSON:
         {"name": name, **_cluster(dice), "nodes": part}
         for name, part in (("east", nodes[:split]), ("west", nodes[split:]))
     ]
+    for cluster in clusters:
+        _charge(dice, cluster)
     head = {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "generated": {"at": MADE_AT, "by": "test"}}
     mix = [{"request": request, "weight": dice.of(0.1, 0.5, 3)} for request in dice.sample(MIX, dice.of(1, 2, 3))]
     stated = {"mix": mix if dice.one_in(2) else None, "limits": _limits(dice) if dice.one_in(3) else None}

@@ -36,6 +36,8 @@ pub struct Hold {
     pub memory_mib: u64,
     /// The team that it counts for.
     pub team: Option<String>,
+    /// The pool that it is charged to, by its place in the cluster.
+    pub pool: Option<u16>,
 }
 
 /// A hold by names: it means the same in another process, and after the document was read anew.
@@ -62,4 +64,7 @@ pub struct NamedHold {
     /// Whose quota counts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
+    /// The pool that it is charged to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
 }

@@ -93,13 +93,14 @@ impl Kind {
 
     /// The same kind in a pool with terms of its own: devices that may be shared otherwise are another kind.
     #[must_use]
-    pub fn on(self, terms: Terms) -> Self {
+    pub fn on(self, terms: Terms, cluster: &str) -> Self {
         if terms.are_usual() {
             return self;
         }
         let guard = terms.guard_milli.map(u64::from);
         let hasher =
             Hasher::new("pooled").bytes(&self.digest).number(u64::from(terms.oversubscribe_milli)).maybe(guard);
+        let hasher = if terms.shared_by.is_some() { hasher.text(cluster) } else { hasher };
         Self { terms, digest: hasher.finish(), ..self }
     }
 

@@ -38,6 +38,7 @@ pub mod pack;
 pub mod pairing;
 pub mod partition;
 pub mod place;
+pub mod pool;
 pub mod power;
 pub mod profile;
 pub mod quota;

@@ -203,6 +203,16 @@ impl Fleet {
         detached(py, || Ok(json(&hetero_core::overview::overview(&self.read()))))
     }
 
+    /// The names of all pools.
+    fn pool_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        detached(py, || Ok(self.read().pool_names().into_iter().map(str::to_owned).collect()))
+    }
+
+    /// What the pools that share clusters have, as JSON.
+    fn pools(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || Ok(json(&self.read().pools().rows())))
+    }
+
     /// The mix that the document states, as written, as JSON.
     fn stated_mix(&self, py: Python<'_>) -> PyResult<String> {
         detached(py, || Ok(json(&self.read().stated_mix())))

@@ -4,8 +4,8 @@ mod cutting;
 mod error;
 mod limit;
 mod node;
+mod pool;
 
-use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 
 pub use limit::{LimitDocument, LimitLevel, Window};
 pub use node::{DeviceGroup, Health, Nic, NodeDocument, NodeState, Numa, Switch, Taint, Use};
+pub use pool::{Headroom, PoolDocument};
 
 /// The version this core reads and writes.
 pub const API_VERSION: &str = "hetero-ops/v1";
@@ -78,6 +79,9 @@ pub struct ClusterDocument {
     /// Pools of nodes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<PoolDocument>,
+    /// What of its devices is kept for steps of a high priority.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headroom: Option<Headroom>,
     /// Racks, where something is known of them; a node is in the one that its label `rack` names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub racks: Vec<RackDocument>,
@@ -96,30 +100,6 @@ pub struct Tags {
     /// Data locations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<String>,
-}
-
-/// A pool of nodes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PoolDocument {
-    /// Name, unique in the cluster.
-    pub name: String,
-    /// Guaranteed share of the cluster, 0..=1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nominal: Option<f64>,
-    /// How far the compute of its devices may be oversubscribed by shares, 1.0 to 1.5; memory never is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub oversubscribe: Option<f64>,
-    /// Part of a device's memory in use beyond which no further share is admitted, where something on its nodes holds steps
-    /// to their memory. Required to oversubscribe.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory_guard: Option<f64>,
-    /// Whether its whole devices may be cut into partitions while nothing runs on them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repartition: Option<bool>,
-    /// Price per device and hour, by catalog key.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub price: IndexMap<String, f64>,
 }
 
 /// A rack.

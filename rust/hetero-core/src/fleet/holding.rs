@@ -96,6 +96,7 @@ impl Fleet {
             cpu_milli: hold.cpu_milli,
             memory_mib: hold.memory_mib,
             team: hold.team.clone(),
+            pool: hold.pool.and_then(|pool| self.pools.name(node, pool)).map(str::to_owned),
         }
     }
 
@@ -104,8 +105,8 @@ impl Fleet {
         let node = self.inventory.find_node(&named.cluster, &named.node)?;
         let devices = named.devices.iter().map(|&id| self.inventory.find_device(node, id)).collect::<Option<_>>()?;
         let NamedHold { share_milli, share_memory_mib, bound, cpu_milli, memory_mib, .. } = *named;
-        let team = named.team.clone();
-        Some(Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team })
+        let (team, pool) = (named.team.clone(), self.pool_named(node, named.pool.as_ref()));
+        Some(Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team, pool })
     }
 
     /// What is there of a hold: devices of which less is free are in parts of their own.

@@ -43,6 +43,7 @@ pub(crate) fn placement(
         share_memory_mib: choice.share_memory_mib.filter(|_| choice.is_share()),
         bound: choice.bound.filter(|_| choice.is_share()),
         team: request.team.clone(),
+        pool: pool_of(fleet, choice, best),
         reasons,
         performance: match index {
             0 => Performance { ratio: Some(1.0), source: "first choice".to_owned() },
@@ -52,6 +53,13 @@ pub(crate) fn placement(
         reserved: false,
         trace_id: trace_id(fleet, request, question),
     }
+}
+
+/// The pool that a choice is charged to there.
+pub(crate) fn pool_of(fleet: &Fleet, choice: &Choice, best: &Best) -> Option<String> {
+    let node = fleet.node(best.node);
+    let pool = fleet.pools().charged(node, choice)?;
+    fleet.pools().name(node, pool).map(str::to_owned)
 }
 
 pub(crate) fn grants(fleet: &Fleet, choice: &Choice, best: &Best) -> Vec<Grant> {
@@ -102,5 +110,6 @@ pub(crate) fn trace_id(fleet: &Fleet, request: &Request, question: &Question) ->
         .text(&question.key);
     let digest = victims::digested(fleet, request, gang::digested(fleet, request, question, digest));
     let digest = fleet.quotas().digested(request.team.as_deref(), digest);
+    let digest = fleet.pools().digested(request.priority, digest);
     hex(fleet.measured().digested(request, digest).finish())
 }
