@@ -91,7 +91,9 @@ def test_a_network_file_system_is_refused(monkeypatch, tmp_path, kind):
     mounts = tmp_path / "mounts"
     mounts.write_text(f"/dev/vda / ext4 rw 0 0\nserver:/home {tmp_path} {kind} rw 0 0\n")
     monkeypatch.setattr(database, "_MOUNTS", mounts)
-    with pytest.raises(LedgerUnusable, match=f"this is a {kind} file system; set HETERO_OPS_LEDGER to a PostgreSQL URL"):
+    with pytest.raises(
+        LedgerUnusable, match=f"this is a {kind} file system; set HETERO_OPS_LEDGER to a PostgreSQL URL"
+    ):
         Ledger.open(str(tmp_path / "ledger.db"))
 
 
