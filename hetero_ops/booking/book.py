@@ -173,6 +173,7 @@ def _terms(placement: Placement, requirement: Requirement) -> dict[str, Any]:
         "preemptible": requirement.preemptible,
         "workload": requirement.workload,
         "checkpoint": requirement.checkpoint.dir if requirement.checkpoint else None,
+        "grace_s": requirement.checkpoint.grace_s if requirement.checkpoint else None,
     }
     return {name: value for name, value in terms.items() if value is not None}
 

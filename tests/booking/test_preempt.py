@@ -15,17 +15,17 @@ MINUTE_MS = 60_000
 OWNER = Owner("task", "etl/1")
 
 
-def _document(nodes: int, devices: int) -> dict:
+def _document(nodes: int, devices: int, **more: object) -> dict:
     names = [f"n{at}" for at in range(nodes)]
     made = [{"name": name, "devices": [{"sku": "H100-SXM5-80GB", "count": devices}]} for name in names]
-    return {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": [{"name": "west", "nodes": made}]}
+    return {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": [{"name": "west", "nodes": made}], **more}
 
 
 class Desk:
-    def __init__(self, path: Path, nodes: int, devices: int) -> None:
+    def __init__(self, path: Path, nodes: int, devices: int, **more: object) -> None:
         self.now_ms = 1_796_083_200_000
         self.ledger = Ledger.open(str(path / "ledger.db"), clock=lambda: self.now_ms)
-        self.view = FleetView(Fleet.from_document(_document(nodes, devices)), self.ledger)
+        self.view = FleetView(Fleet.from_document(_document(nodes, devices, **more)), self.ledger)
 
     def book(self, requirement: str, **contract: object):
         asked = {"accelerators": requirement, "priority": 10, "preemptible": True, **contract}
