@@ -74,6 +74,17 @@ def test_without_a_checkpoint_all_since_the_beginning_is_lost(tmp_path: Path) ->
     assert desk.plan("H100:2").lost_device_ms == 8 * 90 * 60 * 1000
 
 
+def test_who_can_save_within_the_notice_goes_before_who_saved_last(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, nodes=2, devices=8, notice_s=120)
+    slow = desk.book("H100:8", checkpoint={"dir": "s3://runs/a", "grace": "10m"})
+    quick = desk.book("H100:8", checkpoint={"dir": "s3://runs/b", "grace": "60s"})
+    desk.now_ms += 300 * MINUTE_MS
+    desk.ledger.heartbeat(slow.id, checkpoint_ms=desk.now_ms - MINUTE_MS)
+    plan = desk.plan("H100:8")
+    assert [victim.id for victim in plan.reservations] == [quick.id]
+    assert plan.lost_device_ms == 8 * 60 * 1000
+
+
 @pytest.mark.parametrize(
     "contract", [{"preemptible": None}, {"preemptible": False}, {"priority": 50}, {"priority": 80}]
 )
