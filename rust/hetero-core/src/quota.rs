@@ -161,7 +161,8 @@ impl Quotas {
     ///
     /// A quota passes when the team's steps end, a budget when it begins anew.
     pub fn misfit(&self, inventory: &Inventory, team: &str, choice: &Choice, kind: &Kind) -> Option<Misfit> {
-        let used = self.used_milli.get(team)?;
+        // Cores alone use no device and spend nothing, whatever is spent.
+        let used = self.used_milli.get(team).filter(|_| !choice.is_cpu_only())?;
         let of_team = self.limits.iter().enumerate().filter(|(_, limit)| limit.team == team && covers(limit, kind));
         let broken = of_team.filter_map(|(i, limit)| {
             let (left, most, misfit) = if limit.is_budget() {
