@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.reading import Reading
-from tests.reference.pool import is_shared_out
 from tests.reference.model import JSON, RACK, WHOLE, Device, Fleet, Node, TeamUse, nominal_size
+from tests.reference.pool import is_shared_out
 
 _NOT_SCALE_UP = ({"pcie", "none", "upi"}, {"bridge", "pcie-tree", "none"})
 
