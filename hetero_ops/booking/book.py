@@ -111,19 +111,21 @@ class _Refused(Exception):  # noqa: N818
 
 
 def _book(asking: _Asking) -> Reservation | NoFit:
-    ledger = asking.view.ledger
+    view = asking.view
     try:
-        try:
-            return _told(ledger.reserve(asking.place()))
-        except _FASTER:
-            # All who meet want the same, the best: one after the other each gets one, at once they would meet again.
-            tries = Retrying(
-                retry=retry_if_exception_type(_FASTER),
-                wait=wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S),
-                stop=stop_after_attempt(ATTEMPTS),
-                reraise=True,
-            )
-            return _told(tries(ledger.reserve_alone, asking.place))
+        if not view.is_crowded:
+            try:
+                return _told(view.ledger.reserve(asking.place()))
+            except _FASTER:
+                view.met()
+        # All who meet want the same, the best: one after the other each gets one, all at once they would meet again.
+        tries = Retrying(
+            retry=retry_if_exception_type(_FASTER),
+            wait=wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S),
+            stop=stop_after_attempt(ATTEMPTS),
+            reraise=True,
+        )
+        return _told(tries(view.ledger.reserve_alone, asking.place))
     except _Refused as refused:
         return refused.answer
 
@@ -171,6 +173,7 @@ def _terms(placement: Placement, requirement: Requirement) -> dict[str, Any]:
         "preemptible": requirement.preemptible,
         "workload": requirement.workload,
         "checkpoint": requirement.checkpoint.dir if requirement.checkpoint else None,
+        "grace_s": requirement.checkpoint.grace_s if requirement.checkpoint else None,
     }
     return {name: value for name, value in terms.items() if value is not None}
 
