@@ -62,14 +62,15 @@ def explain(
         write(to_json(_expanded(requirement)), output)
         return 0
     table = read_weights(weights)
-    asked = answering(fleet, mix, measured)
-    warn(requirement, asked)
-    explanation = asked.explain(requirement, policy=policy, seed=seed, weights=table)
+    with answering(fleet, mix, measured) as asked:
+        warn(requirement, asked)
+        explanation = asked.explain(requirement, policy=policy, seed=seed, weights=table)
+        tiers = _tiers(requirement, asked)
     decision = Decision.from_json(to_json(explanation["decision"]))
     if json or form is Format.json:
         write(to_json(explanation), output)
     else:
-        _print(decision, _tiers(requirement, asked), explanation["choices"], output)
+        _print(decision, tiers, explanation["choices"], output)
     return of_decision(decision)
 
 

@@ -86,9 +86,9 @@ def place(
         )
     table = read_weights(weights)
     requirement = read_requirement(request or "", rules)
-    asked = answering(fleet, mix, measured)
-    warn(requirement, asked)
-    decision = asked.place(requirement, policy=policy, seed=seed, weights=table)
+    with answering(fleet, mix, measured) as asked:
+        warn(requirement, asked)
+        decision = asked.place(requirement, policy=policy, seed=seed, weights=table)
     if record:
         from hetero_ops.ledger.ledger import Ledger  # noqa: PLC0415 - only this option needs it
 

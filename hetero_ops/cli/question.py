@@ -1,5 +1,7 @@
 """The question that `place` and `explain` share: a fleet, and how candidates are judged."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -67,7 +69,8 @@ class Answering(Protocol):
         """As `Fleet.overview`."""
 
 
-def answering(fleet: str, mix: Path | None, measured: Path | None) -> Answering:
+@contextmanager
+def answering(fleet: str, mix: Path | None, measured: Path | None) -> Iterator[Answering]:
     """What `--fleet` names: the service where it is a URL.
 
     Raises:
@@ -75,14 +78,16 @@ def answering(fleet: str, mix: Path | None, measured: Path | None) -> Answering:
         ServiceUnusable: a service cannot be asked from here.
     """
     if not is_service(fleet):
-        return Fleet.load(fleet, mix=mix, measured=measured)
+        yield Fleet.load(fleet, mix=mix, measured=measured)
+        return
     if mix is not None or measured is not None:
         raise typer.BadParameter("the service has its own; give it to hetero-ops serve", param_hint="--mix, --measured")
     try:
         from hetero_ops.service.client import ServiceClient  # noqa: PLC0415 - needs the extra
     except ModuleNotFoundError as error:
         raise ServiceUnusable(f"{error.name} is missing; pip install 'hetero-ops[service]'") from None
-    return ServiceClient(fleet)
+    with ServiceClient(fleet) as client:
+        yield client
 
 
 def warn(requirement: Requirement, fleet: Answering) -> None:

@@ -5,6 +5,7 @@ import pytest
 for name in ("fastapi", "httpx", "prometheus_client", "uvicorn"):
     pytest.importorskip(name, reason="needs the extra `service`")
 
+from tests.cli.conftest import command  # noqa: E402, F401 - a fixture
 from tests.service.running import running  # noqa: E402 - after what it needs
 
 

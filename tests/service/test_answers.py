@@ -1,9 +1,6 @@
 """The service answers what the same fleet answers in this process, byte by byte where it is text."""
 
 import json
-import os
-import subprocess
-import sys
 
 import httpx
 import pytest
@@ -17,7 +14,7 @@ from hetero_ops.service import fault
 from hetero_ops.service.client import ServiceClient
 from hetero_ops.service.connect import connect
 from hetero_ops.service.warm import WarmFleet
-from tests.service.running import MIXED, ROOT, running
+from tests.service.running import MIXED, running
 
 ASKED = (
     "gpu:1 >=24GB",
@@ -42,13 +39,6 @@ def near(tmp_path):
     opened = connect(MIXED, ledger=str(tmp_path / "ledger.db"))
     yield opened
     opened.close()
-
-
-def cli(*arguments, **environment):
-    command = [sys.executable, "-P", "-m", "hetero_ops.cli", *arguments]
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("HETERO_OPS_")}
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=inherited | environment)
-    return done.returncode, done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("requirement", ASKED)
@@ -79,28 +69,37 @@ def test_decisions_and_explanations_are_equal(client, near, requirement, setting
         ("explain", "gpu:1", "--json", "--policy", "classic"),
     ],
 )
-def test_the_commands_print_the_same(service, arguments):
-    here = cli(*arguments, HETERO_OPS_FLEET=MIXED)
-    token = {"HETERO_OPS_TOKEN": service.tokens["read"]}
-    assert cli(*arguments, "--fleet", service.url, **token) == here
-    assert cli(*arguments, HETERO_OPS_SERVICE_URL=service.url, HETERO_OPS_FLEET="nothing.yaml", **token) == here
+def test_the_commands_print_the_same(service, command, monkeypatch, arguments):
+    monkeypatch.setenv("HETERO_OPS_TOKEN", service.tokens["read"])
+    here = command(*arguments, "--fleet", MIXED)
+    assert command(*arguments, "--fleet", service.url) == here
+    monkeypatch.setenv("HETERO_OPS_FLEET", "nothing.yaml")
+    monkeypatch.setenv("HETERO_OPS_SERVICE_URL", service.url)
+    assert command(*arguments) == here
 
 
-def test_a_fleet_that_is_named_wins_over_the_service(service):
-    code, out, _ = cli("place", "gpu:1", "--fleet", MIXED, "--json", HETERO_OPS_SERVICE_URL=service.url)
-    assert (code, out) == (0, Fleet.load(MIXED).place("gpu:1").to_json() + "\n")
+def test_a_fleet_that_is_named_wins_over_the_service(command, monkeypatch):
+    monkeypatch.setenv("HETERO_OPS_SERVICE_URL", "http://127.0.0.1:1")
+    assert command("place", "gpu:1", "--fleet", MIXED).code == 0
 
 
-def test_commands_that_need_the_fleet_itself_say_so(service):
-    code, _, told = cli("frag", "--fleet", service.url)
-    assert code == 65
-    assert f"curl {service.url}/v1/fleet" in told
+def test_commands_that_need_the_fleet_itself_say_so(service, command):
+    told = command("frag", "--fleet", service.url)
+    assert told.code == 65
+    assert f"curl {service.url}/v1/fleet" in told.err
 
 
-def test_what_belongs_to_the_service_is_refused_beside_its_url(service):
-    code, _, told = cli("place", "gpu:1", "--fleet", service.url, "--measured", "table.csv")
-    assert code == 2
-    assert "hetero-ops serve" in told
+def test_what_belongs_to_the_service_is_refused_beside_its_url(service, command):
+    told = command("place", "gpu:1", "--fleet", service.url, "--measured", "table.csv")
+    assert told.code == 2
+    assert "hetero-ops serve" in told.err
+
+
+def test_a_token_that_may_not_ends_the_command(service, command, monkeypatch):
+    monkeypatch.setenv("HETERO_OPS_TOKEN", "wrong")
+    told = command("place", "gpu:1", "--fleet", service.url)
+    assert told.code == 65
+    assert "the service does not know" in told.err
 
 
 def test_booking_is_the_same_on_both_sides(client, near):
