@@ -130,9 +130,7 @@ class Model(RuleBasedStateMachine):
         if answer is not Crash:
             assert one in self._live()
             told = known.checkpoint_ms if checkpoint_ms is None else checkpoint_ms
-            self.known[one] = replace(
-                known, heartbeat_ms=self.clock.now_ms, checkpoint_ms=told, state="reserved"
-            )
+            self.known[one] = replace(known, heartbeat_ms=self.clock.now_ms, checkpoint_ms=told, state="reserved")
 
     @rule(one=reservations, at=st.none() | st.integers(0, 5))
     def release(self, one, at):
