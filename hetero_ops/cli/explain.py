@@ -93,6 +93,9 @@ def _choice(report: ChoiceReport) -> list[str]:
     stages = report["stages"]
     counts = f"{stages['nodes']} nodes, {stages['possible']} possible, {stages['candidates']} now"
     lines = ["", f"{report['choice']}: {counts}"]
+    for cluster in report.get("clusters", []):
+        terms = (f"{term['name']} {term['points']:.1f}/{term['weight']:.0f}" for term in cluster["terms"])
+        lines.append(f"  {cluster['score']:6.2f}  cluster {cluster['cluster']}  {'  '.join(terms)}")
     for candidate in report["candidates"][:_SHOWN]:
         devices = ",".join(map(str, candidate["devices"])) or "-"
         lines.append(f"  {candidate['score']:6.2f}  {candidate['node']}  devices {devices}")

@@ -69,6 +69,7 @@ class Node:
     region: str | None = None
     compliance: frozenset[str] = frozenset()
     data: frozenset[str] = frozenset()
+    weight_milli: int = WHOLE
     labels: dict[str, str] = field(default_factory=dict)
     drivers: dict[str, tuple[int, ...]] = field(default_factory=dict)
     runtime: frozenset[str] = frozenset()
@@ -122,6 +123,8 @@ class Fleet:
     limits: list[JSON] = field(default_factory=list)
     team_uses: list[TeamUse] = field(default_factory=list)
     team_nodes: list[tuple[str, Node]] = field(default_factory=list)
+    # In any cluster, those without nodes included.
+    data: frozenset[str] = frozenset()
 
     def devices(self) -> Iterator[Device]:
         """All devices of all nodes."""
@@ -152,6 +155,12 @@ class Answer:
     parts: tuple[tuple[str, tuple[int, ...]], ...] = ()
     score: Fraction | None = None
     cut: Any = None
+
+
+def holds(locations: Iterable[str], wanted: str) -> bool:
+    """Whether data is among what lies at some locations: at one of them, or below one."""
+    path = wanted.rstrip("/").split("/")
+    return any(path[: len(held)] == held for held in (location.rstrip("/").split("/") for location in locations))
 
 
 def total(choice: JSON) -> int:

@@ -35,6 +35,7 @@ pub enum Code {
     Location,
     Compliance,
     DataLocality,
+    CheckpointElsewhere,
     Spread,
     RdmaMissing,
     RuntimeMissing,

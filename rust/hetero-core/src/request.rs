@@ -1,8 +1,8 @@
 //! A compiled requirement: nothing left to parse or to look up by spelling.
 
 mod checking;
+mod place;
 
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -11,6 +11,7 @@ use crate::profile::Class;
 use crate::units::{CORE_MILLI, WHOLE_MILLI};
 
 pub(crate) use checking::check;
+pub use place::{Checkpoint, Place};
 
 /// How a precision must be supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,36 +99,6 @@ pub enum Nearness {
     Switch,
     /// Where no such nodes have, on nodes of one rack.
     Rack,
-}
-
-/// Where a step may run. Empty asks nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Place {
-    /// One of these clusters.
-    pub clusters: Vec<String>,
-    /// One of these regions.
-    pub regions: Vec<String>,
-    /// A cluster with all of these tags.
-    pub compliance: Vec<String>,
-    /// A cluster that holds all of this data.
-    pub data: Vec<String>,
-    /// Nodes with all of these labels.
-    pub labels: IndexMap<String, String>,
-    /// Where no other step of the team may run, and no two nodes of this one may be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spread: Option<Spread>,
-    /// Where steps of the team run now: numbers of [`crate::domain::Domains`], found anew for every question.
-    #[serde(skip)]
-    pub taken: Vec<u32>,
-}
-
-impl Place {
-    /// Whether any place will do.
-    pub fn is_anywhere(&self) -> bool {
-        let lists = [&self.clusters, &self.regions, &self.compliance, &self.data];
-        lists.iter().all(|list| list.is_empty()) && self.labels.is_empty() && self.spread.is_none()
-    }
 }
 
 /// One alternative of a request. `None` asks nothing.
@@ -376,6 +347,9 @@ pub struct Request {
     /// Its priority: what may be preempted and has a lower one could make room for it.
     #[serde(default)]
     pub priority: Option<i64>,
+    /// Where it saves its state: near there it would rather run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Checkpoint>,
     /// Alternatives, best first.
     pub choices: Vec<Choice>,
 }
