@@ -47,9 +47,8 @@ def in_order(fleet: Fleet, choice: JSON, question: Question) -> list[str]:
     met = {name: sum(wish == name or holds(nodes[name][0].data, wish) for wish in near) for name in offers}
     weights = {name: nodes[name][0].weight_milli for name in offers}
     most = max(weights.values(), default=0)
-    prices = [offer.price for offer in offers.values() if offer.price is not None]
     told = {
-        name: (_LOCALITY * WHOLE * met[name], _PRICE * _value(prices, offer), _WEIGHT * _part(weights[name], most))
+        name: (_LOCALITY * WHOLE * met[name], _PRICE * _value(list(offers.values()), offer), _WEIGHT * _part(weights[name], most))
         for name, offer in offers.items()
     }
     if len(set(told.values())) < 2:  # noqa: PLR2004 - all are alike
@@ -62,9 +61,10 @@ def _part(part: int, whole: int) -> int:
     return part * WHOLE // whole if whole else 0
 
 
-def _value(prices: list[int], offer: _Offer) -> int:
-    """The cheapest price relative to this one; nothing where it is not stated."""
-    if offer.price is None:
+def _value(offers: list[_Offer], offer: _Offer) -> int:
+    """The cheapest price relative to this one; nothing where some cluster states none."""
+    prices = [other.price for other in offers if other.price is not None]
+    if offer.price is None or len(prices) < len(offers):
         return 0
     return WHOLE if offer.price == min(prices) else _part(min(prices), offer.price)
 

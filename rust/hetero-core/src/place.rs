@@ -189,9 +189,7 @@ fn attempt(
                 let reasons = std::mem::take(reasons);
                 Ok(Box::new(gang::placement(&found, fleet, request, question, index, choice, reasons)))
             }
-            Err(_) if choice.units_milli.is_some() => {
-                refused(&considered(fleet, request, index, choice, question).1)
-            }
+            Err(_) if choice.units_milli.is_some() => refused(&considered(fleet, request, index, choice, question).1),
             Err(refusals) => refused(&refusals),
         };
     }

@@ -96,9 +96,10 @@ impl Site {
 /// Whether data at a location is among what lies at these: it is one of them, or lies below one.
 pub(crate) fn holds(locations: &[String], location: &str) -> bool {
     let wanted = location.trim_end_matches('/');
-    locations.iter().map(|held| held.trim_end_matches('/')).any(|held| {
-        wanted.strip_prefix(held).is_some_and(|below| below.is_empty() || below.starts_with('/'))
-    })
+    locations
+        .iter()
+        .map(|held| held.trim_end_matches('/'))
+        .any(|held| wanted.strip_prefix(held).is_some_and(|below| below.is_empty() || below.starts_with('/')))
 }
 
 /// Adds a list with its length, so that two lists in a row are told apart.

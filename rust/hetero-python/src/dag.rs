@@ -10,7 +10,7 @@ use crate::fleet::json;
 /// The decision of every step, and the report.
 pub(crate) fn plan(
     fleet: &Fleet,
-    requests: Vec<Request>,
+    requests: &[Request],
     steps: &[u8],
     settings: &[u8],
     watch: &Watch,

@@ -40,17 +40,16 @@ pub(super) fn locality(able: &[Able<'_>], wishes: &[&str]) -> Vec<Part> {
     able.iter().map(part).collect()
 }
 
-/// The cheapest cluster's price relative to this one's; nothing where none is stated.
+/// The cheapest cluster's price relative to this one's. What states none cannot be compared, so then nobody is.
 pub(super) fn price(able: &[Able<'_>]) -> Vec<Part> {
-    let cheapest = able.iter().filter_map(|able| able.price_milli).min();
-    let part = |able: &Able<'_>| match able.price_milli.zip(cheapest) {
-        Some((price, cheapest)) => {
-            let value_milli = if price == cheapest { MILLI } else { part_of(cheapest, price) };
-            Part::of("price", PRICE, value_milli, format!("from {} an hour", decimal(price)))
-        }
-        None => Part::of("price", PRICE, 0, "no price is stated".to_owned()),
+    let prices: Option<Vec<u64>> = able.iter().map(|able| able.price_milli).collect();
+    let prices = prices.unwrap_or_default();
+    let cheapest = prices.iter().copied().min().unwrap_or(0);
+    let part = |price: u64| {
+        let value_milli = if price == cheapest { MILLI } else { part_of(cheapest, price) };
+        Part::of("price", PRICE, value_milli, format!("from {} an hour", decimal(price)))
     };
-    able.iter().map(part).collect()
+    prices.into_iter().map(part).collect()
 }
 
 /// The free part of what could serve the choice.
@@ -91,7 +90,7 @@ mod tests {
 
     #[test]
     fn one_wish_is_worth_more_than_all_the_rest() {
-        assert!(LOCALITY > PRICE + LOAD + WEIGHT);
+        const { assert!(LOCALITY > PRICE + LOAD + WEIGHT) };
     }
 
     #[test]

@@ -9,11 +9,11 @@ use crate::codes::Code;
 use crate::decision::{Reason, Term};
 use crate::explain::{Scored, considered};
 use crate::fleet::Fleet;
-use crate::{cluster, groups};
 use crate::place::{Question, largest_that_fits};
 use crate::reason::gather;
 use crate::request::{Choice, Request};
 use crate::tie::Tie;
+use crate::{cluster, groups};
 
 /// The best devices of one node for one choice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
