@@ -100,7 +100,7 @@ def test_local_first_and_remote_when_full_and_flagged() -> None:
     assert (local.cluster, local.notes) == ("b", [])
     remote = placed(fleet(cluster("a"), full("b")), near)
     assert (remote.cluster, remote.verdict) == ("a", "placed")
-    text = "far from b, which b is near; it does not fit now there: COUNT_SHORT (0 of 8) on b-1"
+    text = "far from b: in b it does not fit now, COUNT_SHORT (0 of 8) on b-1"
     assert remote.notes == [("REMOTE", text)]
     assert f"REMOTE: {text}" in remote.why()
 
@@ -147,7 +147,7 @@ def test_a_choice_that_fits_far_away_goes_before_the_next_choice() -> None:
     local = cluster("b", node("b-1", "8xA100-SXM4-80GB"))
     decision = placed(fleet(cluster("a"), local), "H100:8 near=b | A100:8 near=b")
     assert (decision.cluster, decision.choice, decision.verdict) == ("a", "H100", "placed")
-    assert "never fits there: MODEL_MISMATCH on b-1" in decision.notes[0][1]
+    assert decision.notes == [("REMOTE", "far from b: in b it never fits, MODEL_MISMATCH on b-1")]
 
 
 def test_a_gang_lies_in_the_first_cluster_that_has_room_for_all_of_it() -> None:

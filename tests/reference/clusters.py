@@ -48,10 +48,14 @@ def in_order(fleet: Fleet, choice: JSON, question: Question) -> list[str]:
     weights = {name: nodes[name][0].weight_milli for name in offers}
     most = max(weights.values(), default=0)
     told = {
-        name: (_LOCALITY * WHOLE * met[name], _PRICE * _value(list(offers.values()), offer), _WEIGHT * _part(weights[name], most))
+        name: (
+            _LOCALITY * WHOLE * met[name],
+            _PRICE * _value(list(offers.values()), offer),
+            _WEIGHT * _part(weights[name], most),
+        )
         for name, offer in offers.items()
     }
-    if len(set(told.values())) < 2:  # noqa: PLR2004 - all are alike
+    if len(set(told.values())) < 2:
         return []
     points = {name: sum(told[name]) + _LOAD * _part(offer.free, offer.all) for name, offer in offers.items()}
     return sorted(points, key=lambda name: (-points[name], name))

@@ -51,12 +51,7 @@ def _attempt(fleet: Fleet, index: int, written: JSON, question: Question, *, may
     asked = next(_settled(fleet, with_taken(fleet, written, question.team), question))
     is_any_count = asked.get("units_milli") is not None
     if asked.get("groups"):
-        joint = best_joint(fleet, asked, question)
-        if joint is None or joint.score < asked.get("min_score", 0):
-            return Answer("refused", frozenset(refusals_of_groups(fleet, index, asked, question)))
-        where = tuple((part.node.name, part.ids) for part in joint.parts)
-        node = joint.parts[0].node
-        return Answer("placed", frozenset(), index, (node.cluster, node.name), parts=where, score=joint.score)
+        return _answer_of_groups(fleet, index, asked, question)
     if asked.get("peers"):
         answer = _gang_answer(fleet, index, asked, question)
         if answer.verdict == "refused" and is_any_count:
@@ -72,6 +67,15 @@ def _attempt(fleet: Fleet, index: int, written: JSON, question: Question, *, may
         return Answer("placed", frozenset(), index, (cut.cluster, cut.node), found.ids, score=found.score, cut=cut)
     refused = (_refused_with_any_count if is_any_count else _refused)(fleet, index, asked, question)
     return Answer("refused", frozenset(refused))
+
+
+def _answer_of_groups(fleet: Fleet, index: int, asked: JSON, question: Question) -> Answer:
+    joint = best_joint(fleet, asked, question)
+    if joint is None or joint.score < asked.get("min_score", 0):
+        return Answer("refused", frozenset(refusals_of_groups(fleet, index, asked, question)))
+    where = tuple((part.node.name, part.ids) for part in joint.parts)
+    node = joint.parts[0].node
+    return Answer("placed", frozenset(), index, (node.cluster, node.name), parts=where, score=joint.score)
 
 
 def _weighed(stated: Mapping[str, int] | None) -> tuple[Mapping[str, int], int]:

@@ -31,7 +31,7 @@ pub(crate) fn far(fleet: &Fleet, request: &Request, index: usize, question: &Que
         let is_far = |wish: &&&str| nearest.is_near(wish) && here.is_none_or(|here| !here.is_near(wish));
         let names: Vec<&str> = wishes.iter().filter(is_far).copied().collect();
         let why = why_not(fleet, request, index, question, nearest);
-        texts.push(format!("far from {}, which {} is near{why}", names.join(", "), nearest.name));
+        texts.push(format!("far from {}: in {} it {why}", names.join(", "), nearest.name));
     }
     let is_nowhere = |wish: &&String| clusters.iter().all(|cluster| !cluster.is_near(wish));
     let nowhere = choice.place.near.iter().filter(is_nowhere);
@@ -46,8 +46,8 @@ fn why_not(fleet: &Fleet, request: &Request, index: usize, question: &Question, 
     let (_, mut refusals) = scored(fleet, &only, index, &choice, question);
     refusals.retain(|refusal| cluster.nodes.contains(&refusal.node.at()));
     let reasons = gather(fleet, index, &choice, &refusals);
-    let Some(reason) = reasons.first() else { return String::new() };
+    let Some(reason) = reasons.first() else { return "found no place".to_owned() };
     let when = if reason.is_permanent { "never fits" } else { "does not fit now" };
     let numbers = numbers(reason.have, reason.want, reason.unit.as_deref());
-    format!("; it {when} there: {}{numbers} on {}", reason.code.name(), reason.nodes[0])
+    format!("{when}, {}{numbers} on {}", reason.code.name(), reason.nodes[0])
 }
