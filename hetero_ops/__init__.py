@@ -8,14 +8,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hetero_ops.booking.book import book
+    from hetero_ops.booking.preempt import preemption
+    from hetero_ops.booking.view import FleetView
     from hetero_ops.errors import (
         CutFirst,
         HeteroOpsError,
         InvalidDocument,
         InvalidRequirement,
+        LedgerUnusable,
+        ReservationConflict,
         StalePlacement,
         UnknownDevice,
         UnknownHold,
+        UnknownReservation,
     )
     from hetero_ops.gap.affinity import Affinity
     from hetero_ops.gap.catalog import Catalog
@@ -23,6 +29,10 @@ if TYPE_CHECKING:
     from hetero_ops.gap.profile import Profile
     from hetero_ops.gap.requirement import Requirement
     from hetero_ops.inventory.reading import Reading
+    from hetero_ops.ledger.ledger import Ledger
+    from hetero_ops.ledger.owner import Owner
+    from hetero_ops.ledger.reaping import reap
+    from hetero_ops.ledger.reservation import Reservation
     from hetero_ops.placement.batch import Plan, Step
     from hetero_ops.placement.decision import Cut, Decision, Grant, GroupGrant, NoFit, Placement
     from hetero_ops.placement.fleet import Fleet
@@ -38,12 +48,16 @@ _HOMES = {
     "CutFirst": "errors",
     "Decision": "placement.decision",
     "Fleet": "placement.fleet",
+    "FleetView": "booking.view",
     "Grant": "placement.decision",
     "GroupGrant": "placement.decision",
     "HeteroOpsError": "errors",
     "InvalidDocument": "errors",
     "InvalidRequirement": "errors",
+    "Ledger": "ledger.ledger",
+    "LedgerUnusable": "errors",
     "NoFit": "placement.decision",
+    "Owner": "ledger.owner",
     "PipelinePlan": "placement.pipeline_plan",
     "PipelineStep": "placement.pipeline",
     "Placement": "placement.decision",
@@ -51,10 +65,16 @@ _HOMES = {
     "Profile": "gap.profile",
     "Reading": "inventory.reading",
     "Requirement": "gap.requirement",
+    "Reservation": "ledger.reservation",
+    "ReservationConflict": "errors",
     "StalePlacement": "errors",
     "Step": "placement.batch",
     "UnknownDevice": "errors",
     "UnknownHold": "errors",
+    "UnknownReservation": "errors",
+    "book": "booking.book",
+    "preemption": "booking.preempt",
+    "reap": "ledger.reaping",
 }
 
 __all__ = [
@@ -65,12 +85,16 @@ __all__ = [
     "CutFirst",
     "Decision",
     "Fleet",
+    "FleetView",
     "Grant",
     "GroupGrant",
     "HeteroOpsError",
     "InvalidDocument",
     "InvalidRequirement",
+    "Ledger",
+    "LedgerUnusable",
     "NoFit",
+    "Owner",
     "PipelinePlan",
     "PipelineStep",
     "Placement",
@@ -78,10 +102,16 @@ __all__ = [
     "Profile",
     "Reading",
     "Requirement",
+    "Reservation",
+    "ReservationConflict",
     "StalePlacement",
     "Step",
     "UnknownDevice",
     "UnknownHold",
+    "UnknownReservation",
+    "book",
+    "preemption",
+    "reap",
 ]
 
 

@@ -189,6 +189,9 @@ class GroupGrant:
     def model(self) -> str | None:
         """Model of the devices; None for CPU cores, or unknown."""
     @property
+    def partition(self) -> str | None:
+        """Name of the hardware partition that each granted device is; None for whole devices and shares."""
+    @property
     def memory_mib(self) -> int | None:
         """Memory granted on each device, MiB; None for CPU cores, or unknown."""
     @property
@@ -298,6 +301,9 @@ class Placement(Decision):
     def model(self) -> str | None:
         """Model of the granted devices; None for CPU only, or unknown."""
     @property
+    def partition(self) -> str | None:
+        """Name of the hardware partition that each granted device is; None for whole devices and shares."""
+    @property
     def memory_mib(self) -> int | None:
         """Memory granted on each device, MiB; None for CPU only, or unknown."""
     @property
@@ -364,12 +370,20 @@ class Fleet:
         """Whether a pool lets any device be cut into partitions."""
     def commit(self, placement: Placement) -> int:
         """Takes the capacity of a placement; returns the hold. A device that has to be cut for it is cut."""
+    def holding(self, placement: Placement) -> str:
+        """What a placement would hold and take, by names, as JSON. Raises StalePlacement when what it names changed."""
+    def occupy(self, holds: bytes) -> int:
+        """Takes what a reservation made elsewhere holds, as JSON, as far as it is there; returns the hold."""
     def release(self, hold: int) -> None:
         """Gives the capacity of a hold back. Raises UnknownHold when there is no such hold."""
     def fragmentation(self) -> str:
         """Fragmentation under the mix in use, as JSON."""
     def overview(self) -> str:
         """Devices by pool and kind, as JSON."""
+    def pool_names(self) -> list[str]:
+        """The names of all pools."""
+    def pools(self) -> str:
+        """What the pools that share clusters have, as JSON."""
     def stated_mix(self) -> str:
         """The mix that the document states, as written, as JSON."""
     def stated_limits(self) -> str:
@@ -377,6 +391,12 @@ class Fleet:
 
     def set_limits(self, limits: bytes) -> None:
         """Holds teams to these limits from now on; what is in use counts."""
+
+    def set_spent(self, spent: bytes) -> None:
+        """Takes what was spent of each budget in its present window, as JSON, in the order of the limits."""
+
+    def spending(self, placement: Placement) -> str:
+        """What an hour of a placement spends of each budget, as JSON, in the order of the limits."""
 
     def set_measured(self, table: bytes) -> None:
         """Takes speeds from these measurements from now on, where they have them."""

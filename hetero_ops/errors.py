@@ -62,3 +62,17 @@ class StalePlacement(HeteroOpsError):  # noqa: N818
 
 class CutFirst(HeteroOpsError):  # noqa: N818
     """A placement takes a partition that does not exist yet: the message says which device has to be cut, and how."""
+
+
+class LedgerUnusable(HeteroOpsError):  # noqa: N818
+    """The ledger cannot be used from here: the message says why, and what to set."""
+
+
+class ReservationConflict(HeteroOpsError):  # noqa: N818
+    """Somebody else reserved what this reservation would take: place again."""
+
+
+class UnknownReservation(HeteroOpsError, KeyError):  # noqa: N818
+    """A reservation that the ledger does not have, or that does not live any more."""
+
+    __str__ = Exception.__str__

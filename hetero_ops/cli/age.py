@@ -32,11 +32,17 @@ def stale_line(document: dict[str, Any]) -> str | None:
     except ValueError:
         return f"of unknown age: generated.at is {at!r}, not a time as 2026-11-29T10:00:00Z"
     age = now() - (made if made.tzinfo else made.replace(tzinfo=dt.UTC))
-    return f"as of {_words(age)} ago" if age > STALE_AFTER else None
+    return f"as of {words(age)} ago" if age > STALE_AFTER else None
 
 
-def _words(age: dt.timedelta) -> str:
+def words(age: dt.timedelta) -> str:
+    """A span in its largest unit, rounded down: `3 days`."""
     seconds = int(age.total_seconds())
-    unit, length = next((unit, length) for unit, length in _UNITS if seconds >= length)
+    unit, length = next(((unit, length) for unit, length in _UNITS if seconds >= length), ("second", 1))
     count = seconds // length
-    return f"{count} {unit}{'s' if count > 1 else ''}"
+    return f"{count} {unit}{'' if count == 1 else 's'}"
+
+
+def of_ms(at_ms: int) -> str:
+    """A time of the ledger, milliseconds since 1970, as RFC 3339 to the second."""
+    return dt.datetime.fromtimestamp(at_ms // 1000, dt.UTC).isoformat().replace("+00:00", "Z")

@@ -2,14 +2,25 @@
 
 import warnings
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from hetero_ops.cli import catalog, demo, explain, fleet, frag, place, simulate
 from hetero_ops.cli.exit_code import ExitCode
+from hetero_ops.cli.on_demand import OnDemand
 from hetero_ops.cli.output import note
-from hetero_ops.errors import HeteroOpsError, InvalidDocument, InvalidRequirement, UnknownDevice
+from hetero_ops.errors import (
+    HeteroOpsError,
+    InvalidDocument,
+    InvalidRequirement,
+    LedgerUnusable,
+    ReservationConflict,
+    UnknownDevice,
+    UnknownReservation,
+)
+from hetero_ops.log_lines import log_json
 
 
 def _end(code: int | None, **_: object) -> None:
@@ -18,6 +29,7 @@ def _end(code: int | None, **_: object) -> None:
 
 app = typer.Typer(
     name="hetero-ops",
+    cls=OnDemand,
     result_callback=_end,
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -35,6 +47,13 @@ app.add_typer(catalog.app, name="catalog")
 app.command("demo")(demo.demo)
 
 
+class LogForm(StrEnum):
+    """Forms of log lines."""
+
+    text = "text"
+    json = "json"
+
+
 def _version(*, wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version  # noqa: PLC0415 - only this option needs it
@@ -49,16 +68,24 @@ def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    log: Annotated[
+        LogForm, typer.Option("--log", envvar="HETERO_OPS_LOG", help="How what happens meanwhile is told on stderr.")
+    ] = LogForm.text,
 ) -> None:
     """Place pipeline steps on mixed accelerator fleets, and read why not."""
     del version  # the callback acted on it
+    if log is LogForm.json:
+        log_json()
 
 
 # How each mistake of the user ends a command; the first class that matches counts.
 _ENDINGS: tuple[tuple[type[HeteroOpsError], str, int], ...] = (
     (InvalidRequirement, "bad request: ", ExitCode.BAD_REQUEST),
     (UnknownDevice, "", ExitCode.BAD_REQUEST),
+    (UnknownReservation, "", ExitCode.BAD_REQUEST),
+    (ReservationConflict, "", ExitCode.BUSY),
     (InvalidDocument, "", ExitCode.BAD_FLEET),
+    (LedgerUnusable, "", ExitCode.BAD_FLEET),
     (HeteroOpsError, "", 1),
 )
 

@@ -23,7 +23,7 @@ _SHOWN = 5
 
 
 def explain(
-    request: option.Request,
+    request: option.OptionalRequest = None,
     fleet: option.FleetSource = "",
     mix: option.MixFile = None,
     measured: option.Measured = None,
@@ -32,6 +32,11 @@ def explain(
     policy: option.Policy = "aware",
     seed: option.Seed = 0,
     *,
+    trace: Annotated[
+        str | None,
+        typer.Option("--trace", metavar="ID", help="A decision as it stood, from the ledger, instead of REQ."),
+    ] = None,
+    ledger: option.Ledger = None,
     expand: Annotated[bool, typer.Option("--request", help="Only print the expanded requirement; no fleet.")] = False,
     form: option.Form = Format.table,
     json: option.Json = False,
@@ -44,8 +49,16 @@ def explain(
         hetero-ops explain 'H100:8 fabric' --fleet fleet.yaml
 
         hetero-ops explain 'H100:8 | A100:8 where >=80GB' --request
+
+        hetero-ops explain --trace 5a8d67690282a8962d1633dd29a197cd
     """
-    requirement = read_requirement(request, rules)
+    if (request is None) == (trace is None):
+        raise typer.BadParameter("give a requirement, or --trace with the id of a decision", param_hint="REQ")
+    if trace is not None:
+        from hetero_ops.cli.trace import explain_trace  # noqa: PLC0415 - only this option needs the ledger
+
+        return explain_trace(trace, ledger, json=json or form is Format.json, output=output)
+    requirement = read_requirement(request or "", rules)
     if expand:
         write(to_json(_expanded(requirement)), output)
         return 0
@@ -93,8 +106,10 @@ def _choice(report: ChoiceReport) -> list[str]:
     stages = report["stages"]
     counts = f"{stages['nodes']} nodes, {stages['possible']} possible, {stages['candidates']} now"
     lines = ["", f"{report['choice']}: {counts}"]
-    for cluster in report.get("clusters", []):
-        lines.append(f"  {cluster['score']:6.2f}  cluster {cluster['cluster']}  {_points(cluster['terms'])}")
+    lines += [
+        f"  {cluster['score']:6.2f}  cluster {cluster['cluster']}  {_points(cluster['terms'])}"
+        for cluster in report.get("clusters", [])
+    ]
     for candidate in report["candidates"][:_SHOWN]:
         devices = ",".join(map(str, candidate["devices"])) or "-"
         lines.append(f"  {candidate['score']:6.2f}  {candidate['node']}  devices {devices}")

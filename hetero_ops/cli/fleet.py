@@ -12,6 +12,7 @@ from hetero_ops.cli.fleet_find import find_, write_physical
 from hetero_ops.cli.fleet_import import import_
 from hetero_ops.cli.fleet_label import label
 from hetero_ops.cli.fleet_partitions import suggest_partitions
+from hetero_ops.cli.fleet_pools import write_pools
 from hetero_ops.cli.output import Format, note, print_table, to_json, write
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.finding import Finding
@@ -34,6 +35,10 @@ def show(
     physical: Annotated[
         bool, typer.Option("--physical", help="Each device with its slot, serial number, address and firmware.")
     ] = False,
+    pools: Annotated[
+        bool,
+        typer.Option("--pools", help="What each pool that shares a cluster is guaranteed, uses, borrows and lends."),
+    ] = False,
     form: option.Form = Format.table,
     json: option.Json = False,
     output: option.Output = None,
@@ -45,14 +50,20 @@ def show(
         hetero-ops fleet show --fleet fleet.yaml
 
         hetero-ops fleet show --physical --fleet fleet.yaml
+
+        hetero-ops fleet show --pools --fleet fleet.yaml
     """
     source = read_fleet(fleet, Catalog.default())
-    rows = Fleet.from_source(source).overview()
+    shown = Fleet.from_source(source)
+    rows = shown.overview()
     age = stale_line(source.document)
     if age is not None:
         note(age)
     if physical:
         write_physical(source.document, Format.json if json else form, output)
+        return
+    if pools:
+        write_pools(shown.pools(), Format.json if json else form, output)
         return
     if json or form is Format.json:
         write(to_json(rows), output)

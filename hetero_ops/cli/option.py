@@ -42,6 +42,16 @@ Rules = Annotated[
     Path | None,
     typer.Option("--rules", help="The site's rules: what steps of a kind or a team must have, or should."),
 ]
+Ledger = Annotated[
+    str | None,
+    typer.Option(
+        "--ledger",
+        metavar="URL",
+        envvar="HETERO_OPS_LEDGER",
+        show_default=False,
+        help="sqlite:///FILE or postgresql://HOST/NAME; without one a file in the user's state directory.",
+    ),
+]
 Policy = Annotated[str, typer.Option("--policy", help="How candidates are judged: aware or classic.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**64 - 1, help="Part of the trace id.")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write there instead.")]

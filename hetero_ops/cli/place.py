@@ -47,6 +47,10 @@ def place(
     time_limit: option.TimeLimit = 10,
     threads: option.Threads = None,
     *,
+    record: Annotated[
+        bool, typer.Option("--record", help="Keep the decision in the ledger, for explain --trace.")
+    ] = False,
+    ledger: option.Ledger = None,
     strict: Annotated[bool, typer.Option("--strict", help="Take a degraded placement as impossible (69).")] = False,
     form: Annotated[PlaceFormat, typer.Option("--format", help="Form of the output.")] = PlaceFormat.table,
     json: option.Json = False,
@@ -85,6 +89,11 @@ def place(
     loaded = Fleet.load(fleet, mix=mix, measured=measured)
     warn(requirement, loaded)
     decision = loaded.place(requirement, policy=policy, seed=seed, weights=table)
+    if record:
+        from hetero_ops.ledger.ledger import Ledger  # noqa: PLC0415 - only this option needs it
+
+        with Ledger.open(ledger) as opened:
+            opened.remember(decision)
     if is_json:
         write(decision.to_json() + "\n", output)
     elif form is PlaceFormat.env:

@@ -170,6 +170,7 @@ class Choice(Frozen):
     toolkit: Toolkit | None = Field(default=None, description="What the step's code is for.")
     may_translate: Flag = Field(default=False, description="The code may be translated for other vendors.")
     kind: StepKind | None = None
+    pool: Text | None = Field(default=None, description="What it is charged to.")
     batch: BatchWord | None = None
     impact_milli: Annotated[int, Field(strict=True, ge=1, lt=1000)] | None = Field(
         default=None, description="Stated slowdown, thousandths."

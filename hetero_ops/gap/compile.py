@@ -50,6 +50,7 @@ _CPU_CLAUSES |= {
     "min_score",
     "spread",
     "kind",
+    "pool",
     "impact_milli",
     "slo",
     "wait_s",
@@ -161,6 +162,7 @@ def _one_choice(choice: Choice, catalog: Catalog, foreign_models: Sequence[str])
         **_sharing(choice),
         **_of_host(choice),
         **_speed_need(choice, catalog),
+        **_charge(choice),
     }
 
 
@@ -185,6 +187,7 @@ def _groups(choice: Choice, catalog: Catalog, foreign_models: Sequence[str]) -> 
             catalog,
             foreign_models,
         )
+        | _charge(choice)
         for group in choice.groups
     ]
     return {"groups": groups} | _stated({"nearness": choice.nearness, "affinity_weight": choice.affinity_weight})
@@ -200,7 +203,7 @@ _OPEN_COUNTS: dict[str, Callable[[Choice], bool]] = {
 # What a step has once, whatever it consists of.
 _OF_THE_STEP = (
     *("min_score", "performance_floor_milli", "quantize", "wait_s", "image", "env", "args", "batch", "slo"),
-    *("impact_milli", "clusters", "regions", "compliance", "data", "near", "labels"),
+    *("impact_milli", "clusters", "regions", "compliance", "data", "near", "labels", "pool"),
 )
 # What the choice asks of the host, each host of a group must have.
 _OF_THE_HOST = ("rdma", "runtimes")
@@ -279,6 +282,11 @@ def _of_host(choice: Choice) -> dict[str, Any]:
             "min_score": choice.min_score,
         }
     )
+
+
+def _charge(choice: Choice) -> dict[str, Any]:
+    """What tells which pool of a cluster it is charged to."""
+    return _stated({"kind": choice.kind, "pool": choice.pool})
 
 
 def _speed_need(choice: Choice, catalog: Catalog) -> dict[str, Any]:

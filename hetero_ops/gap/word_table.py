@@ -151,6 +151,10 @@ WORDS: tuple[Word, ...] = (
         "kind=training", "what the step does: its sharing and speed need follow",
     ),
     Word(
+        "pool", "=", "pool", "pool", value.plain, str,
+        "pool=train", "the pool of its cluster that it is charged to, instead of the one that takes its kind",
+    ),
+    Word(
         "batch", "=", "batch", "batch word", value.one_of(BATCH_WORDS), str,
         "batch=scale", "scale: fewer devices will do, with a smaller batch",
     ),

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,14 +18,17 @@ from hetero_ops.inventory.source import FleetSource, read_fleet
 from hetero_ops.placement import batch, pipeline, pipeline_plan
 from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
 from hetero_ops.placement.door import as_json, check_seed, profiles
-from hetero_ops.placement.limit import compile_limits
+from hetero_ops.placement.holds import Holds
+from hetero_ops.placement.limit import Budget, budgets_of, compile_limits
 from hetero_ops.placement.mix import compile_mix, read_mix
+from hetero_ops.placement.pool import check_pools
 from hetero_ops.placement.replays import Replays
 from hetero_ops.placement.report import (
     Explanation,
     FragmentationReport,
     OverviewRow,
     PartitionSuggestion,
+    PoolRow,
     ScoreReport,
 )
 
@@ -33,20 +36,21 @@ from hetero_ops.placement.report import (
 _MAX_REQUESTS = 1024
 
 
-class Fleet(Replays):
+class Fleet(Replays, Holds):
     """All clusters of a fleet. Built once, asked many times; safe to share between threads, and it pickles.
 
     Placing changes nothing. `commit` takes the capacity of a placement in this object, `release` gives it back;
     nothing is written anywhere.
     """
 
-    __slots__ = ("_catalog", "_core", "_foreign_models", "_requests")
+    __slots__ = ("_catalog", "_core", "_foreign_models", "_pool_names", "_requests")
 
     def __init__(self, core: CoreFleet, catalog: Catalog) -> None:
         """Wraps a fleet of the core; `load` and `from_document` are the usual ways in."""
         self._core = core
         self._catalog = catalog
         self._foreign_models = tuple(core.foreign_models())
+        self._pool_names = tuple(core.pool_names())
         self._requests: dict[str | Requirement, Request] = {}
 
     @classmethod
@@ -109,6 +113,11 @@ class Fleet(Replays):
             core.set_mix(read_mix(Path(mix), catalog, fleet._foreign_models))
         return fleet
 
+    @property
+    def catalog(self) -> Catalog:
+        """Where device models are looked up."""
+        return self._catalog
+
     def use_measured(self, table: ThroughputTable) -> None:
         """Takes speeds from measurements from now on, where they have the `workload` of a step and the device.
 
@@ -126,6 +135,37 @@ class Fleet(Replays):
             InvalidDocument: a node or device is not there, or a figure is none; the path says which reading.
         """
         self._core.observe(json.dumps([reading.for_core() for reading in readings]).encode())
+
+    def budgets(self) -> tuple[Budget, ...]:
+        """The budgets that the document states, in their order."""
+        return budgets_of(json.loads(self._core.stated_limits()))
+
+    def set_spent(self, spent_milli: Sequence[int | None]) -> None:
+        """Takes what was spent of each budget in its present window from now on.
+
+        A team of which a budget has nothing left gets no more of the devices that it counts (`BUDGET`), until less is
+        told. Who keeps books tells it; nothing is spent where nobody does.
+
+        Args:
+            spent_milli: one number for each of `budgets`: thousandths of a device-hour, or of a unit-hour; `None` is
+                unknown and counts as nothing.
+
+        Raises:
+            InvalidDocument: there are more or fewer numbers than budgets, or one is negative.
+        """
+        self._core.set_spent(json.dumps(list(spent_milli)).encode())
+
+    def spending(self, placement: Placement) -> list[int | None]:
+        """What an hour of a placement spends of each of `budgets`, thousandths: a quarter of a device spends 250.
+
+        `None` where a budget does not count it: it is of another team or of other devices, or, of a budget in compute
+        units, the rate of a device is unknown.
+
+        Raises:
+            StalePlacement: a device that it names is not there.
+        """
+        rates: list[int | None] = json.loads(self._core.spending(placement))
+        return rates
 
     def readings(self) -> list[Reading]:
         """The last readings that still tell something, by cluster, node and device."""
@@ -290,25 +330,6 @@ class Fleet(Replays):
         report: ScoreReport = json.loads(self._core.score(request, policy=policy, weights=table))
         return report
 
-    def commit(self, placement: Placement) -> int:
-        """Takes the capacity of a placement in this object; returns the hold.
-
-        A device that has to be cut for it (`placement.cut`) is gone then, and its partitions are there. They stay when
-        the hold is released.
-
-        Raises:
-            StalePlacement: a device that it names changed since; place again.
-        """
-        return self._core.commit(placement)
-
-    def release(self, hold: int) -> None:
-        """Gives the capacity of a hold back.
-
-        Raises:
-            UnknownHold: there is no such hold.
-        """
-        self._core.release(hold)
-
     @property
     def may_be_cut(self) -> bool:
         """Whether a pool lets any device be cut into partitions (`repartition: true`)."""
@@ -332,6 +353,11 @@ class Fleet(Replays):
         rows: list[OverviewRow] = json.loads(self._core.overview())
         return rows
 
+    def pools(self) -> list[PoolRow]:
+        """What each pool of the clusters that pools share is guaranteed, uses and lends; docs/sharing.md says how."""
+        rows: list[PoolRow] = json.loads(self._core.pools())
+        return rows
+
     def warnings(self, requirement: Requirement) -> list[RequirementWarning]:
         """What in a requirement can be understood, but perhaps not as meant, on this fleet."""
         skus = {row["kind"] for row in self.overview()}
@@ -345,6 +371,7 @@ class Fleet(Replays):
 
     def _compile(self, requirement: AnyRequirement) -> Request:
         parsed = Requirement.parse(requirement)
+        check_pools(parsed, self._pool_names)
         request = Request(compile_request(parsed, self._catalog, self._foreign_models))
         if len(self._requests) >= _MAX_REQUESTS:
             self._requests.clear()

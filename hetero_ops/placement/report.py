@@ -158,6 +158,21 @@ class OverviewRow(TypedDict):
     largest_free_island: int
 
 
+class PoolRow(TypedDict):
+    """What a pool of a cluster is guaranteed and has, in thousandths of a device; `pool` of `None` is of nobody.
+
+    `borrowed_milli` is what of its use is beyond its guarantee, `lendable_milli` what others may use of what it does
+    not.
+    """
+
+    cluster: str
+    pool: str | None
+    nominal_milli: int
+    used_milli: int
+    borrowed_milli: int
+    lendable_milli: int
+
+
 class DecisionTime(TypedDict):
     """Time of one decision, microseconds: half of them took no longer than `p50`, 99 of 100 no longer than `p99`."""
 

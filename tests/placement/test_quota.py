@@ -108,6 +108,41 @@ def test_a_busy_quota_never_hides_that_a_step_is_impossible() -> None:
     assert fleet(node).place(ask("H100:2")).verdict == "impossible"
 
 
+def test_a_quota_in_compute_units_counts_what_devices_do() -> None:
+    limits = [{"team": "vision", "per": "unit", "units": 4}]
+    here = fleet(limits=limits)
+    assert here.place(ask("H100:4")).ok  # the reference device does one unit
+    decision = here.place(ask(["H100:5", "L40S:5"]))
+    assert (decision.verdict, decision.nodes) == ("degraded", ["ada"])
+    assert quotas(decision) == {("H100", 4, 5, "4 units for team vision", True)}
+    assert "H100: QUOTA (4 of 5 units) on nv, limit is 4 units for team vision" in decision.why()
+    first = here.place(ask("H100:3"))
+    assert isinstance(first, Placement)
+    here.commit(first)
+    assert quotas(here.place(ask("H100:2"))) == {("H100", 1, 2, "4 units for team vision", False)}
+
+
+def test_what_has_no_rate_is_not_within_a_quota_in_units() -> None:
+    unknown = {"sku": "unknown", "vendor": "acme", "model": "X1", "class": "gpu", "count": 2, "memory_mib": 40_960}
+    here = fleet(sample.node("a", unknown), limits=[{"team": "vision", "per": "unit", "units": 100}])
+    decision = here.place(ask("gpu"))
+    assert decision.verdict == "impossible"
+    assert "limit is 100 units for team vision" in decision.why()
+    assert here.place(ask("gpu", None)).ok
+
+
+def test_a_limit_that_can_never_be_kept_is_named_before_one_that_passes() -> None:
+    node = sample.node("nv", f"8x{sample.H100}")
+    node["used"] = [{"owner": "pod a", "devices": [0, 1, 2, 3], "team": "vision"}]
+    limits = [
+        {"team": "vision", "per": "class", "name": "gpu", "devices": 8},
+        {"team": "vision", "per": "model", "name": "H100", "devices": 5},
+    ]
+    decision = fleet(node, limits=limits).place(ask("H100:6"))
+    assert decision.verdict == "impossible"
+    assert quotas(decision) == {("H100", 1, 6, "5 devices of model H100 for team vision", True)}
+
+
 @pytest.mark.parametrize(
     ("limit", "path", "message"),
     [

@@ -45,6 +45,8 @@ def agree(case: Case) -> None:
     """Asks both, each question on what the ones before left, and whom the last one would have to end."""
     fleet, reference = Fleet.from_document(case.document), read_fleet(case.document, CATALOG)
     fleet.observe(case.readings)
+    fleet.set_spent(case.spent_milli(fleet))
+    reference.spent = case.spent_of_limits()
     read_readings(reference, case.readings)
     rows = case.measured.rows if case.measured is not None else ()
     if case.measured is not None:
@@ -57,14 +59,18 @@ def agree(case: Case) -> None:
         request = json.loads(compile_request(asked, CATALOG, models))
         choices: list[JSON] = clusters.with_checkpoint(reference, request["choices"], request.get("checkpoint"))
         decision = fleet.place(asked, policy=case.policy, weights=case.weights)
-        answer = placing.place(reference, choices, mix, case.policy, asked.team, weights=case.weights, rows=rows)
+        answer = placing.place(
+            reference, choices, mix, case.policy, asked.team, weights=case.weights, rows=rows, priority=asked.priority
+        )
         assert_same_answer(decision, answer)
         if isinstance(decision, Placement):
             fleet.commit(decision)
             placing.take(reference, answer, choices[decision.choice_index], asked.team)
             assert_same_fragmentation(fleet, reference, mix)
         elif not case.before and asked.priority is not None and _is_few(case.document, choices, asked.priority):
-            asker = Asker(asked.priority, asked.team, case.policy, case.readings, rows, case.weights)
+            asker = Asker(
+                asked.priority, asked.team, case.policy, case.readings, rows, case.weights, case.spent_of_limits()
+            )
             assert_same_loss(decision, case.document, choices, asker, mix)
 
 

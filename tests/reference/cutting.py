@@ -10,8 +10,7 @@ from tests.reference.device_fit import misfit_of_device
 from tests.reference.filtering import misfit_of_node, misfit_of_place
 from tests.reference.fragmentation import Mix
 from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, without_nic
-from tests.reference.quota import misfit_of_team
-from tests.reference.scoring import Question, emptied, score, sets, with_verdicts
+from tests.reference.scoring import Question, emptied, misfit_of_limits, score, sets, with_verdicts
 from tests.reference.speed import misfit_of_speed
 from tests.reference.worth import Worth
 
@@ -120,7 +119,7 @@ def _cut_of(fleet: Fleet, node: Node, device: Device, asked: JSON, question: Que
 
 def _serves(fleet: Fleet, part: Device, asked: JSON, question: Question) -> bool:
     is_fast = misfit_of_speed(part, asked, question.first, question.rows) is None
-    is_allowed = misfit_of_team(fleet, part, asked, question.team) is None
+    is_allowed = misfit_of_limits(fleet, part, asked, question) is None
     return misfit_of_device(part, asked) is None and is_fast and is_allowed
 
 

@@ -44,7 +44,7 @@ _OF_NODE = (
 )
 _OF_GROUP = ("numa", "switch", "nic", "memory_mib", "health", "islands", "vgpu", "partition", "pci")
 _OF_USE = (
-    *("team", "cpu_milli", "memory_mib", "device_memory_mib", "preemptible", "priority", "gang"),
+    *("team", "charged", "cpu_milli", "memory_mib", "device_memory_mib", "preemptible", "priority", "gang"),
     *("checkpoint_age_s", "since"),
 )
 
@@ -54,6 +54,7 @@ def decided(case: Case) -> tuple[object, ...] | None:
     try:
         fleet = Fleet.from_document(case.document)
         fleet.observe(case.readings)
+        fleet.set_spent(case.spent_milli(fleet))
         if case.measured is not None:
             fleet.use_measured(case.measured)
         for requirement in case.before:
@@ -89,6 +90,8 @@ def stated(case: Case) -> Iterator[tuple[str, Case]]:
         if any(getattr(reading, figure) is not None for reading in case.readings):
             left = [replace(reading, **{figure: None}) for reading in case.readings]
             yield f"reading {figure}", case.having(readings=left)
+    if case.spent:
+        yield "spent", case.having(spent={})
     if case.measured is not None:
         yield "measured", case.having(measured=None)
 
@@ -135,6 +138,11 @@ def _of_fleet(case: Case) -> Iterator[tuple[str, Case]]:
     for what in ("mix", "limits"):
         if case.document.get(what):
             yield f"fleet {what}", case.having(document=case.document | {what: []})
+    limits = case.document.get("limits", [])
+    for field in ("devices", "units", "device_hours", "unit_hours"):
+        if any(field in limit for limit in limits):
+            left = [limit for limit in limits if field not in limit]
+            yield f"limit {field}", case.having(document=case.document | {"limits": left})
     for what, drop in _PARTS.items():
         left = copy.deepcopy(case.document)
         if sum([drop(part) for part in _parts(left, what.partition(" ")[0])]):
@@ -165,6 +173,11 @@ _PARTS: dict[str, Callable[[JSON], bool]] = {
     "cluster region": _without("region"),
     "cluster weight": _without("weight"),
     "cluster racks": _without("racks"),
+    "cluster headroom": _without("headroom"),
+    "pool borrow": _without("borrow"),
+    "pool lend": _without("lend"),
+    "pool takes": _without("takes"),
+    "pool headroom": _without("headroom"),
     "cluster compliance": _without_tag("compliance"),
     "cluster data": _without_tag("data"),
     "pool price": _without("price"),

@@ -20,6 +20,8 @@ CODES = (
     *(
         "PERF_BELOW_FLOOR",
         "QUOTA",
+        "BUDGET",
+        "RESERVED_POOL",
         "COST_CEILING",
         "DRIVER_TOO_OLD",
         "TAINT",

@@ -101,7 +101,7 @@ def _fed(parts: list[Part], choice: JSON) -> list[Part]:
 
 def _model(device: Device) -> tuple[object, ...]:
     """Devices of a gang may differ in the memory that they report and in how shares are handed out, in nothing else."""
-    return device.kind[:-3]
+    return device.kind[:-4]
 
 
 def _of_model(fleet: Fleet, choice: JSON, model: object) -> JSON:

@@ -10,6 +10,7 @@ from tests.reference.device_fit import CODES, Misfit, part_milli
 from tests.reference.filtering import misfit_of_node, misfit_of_place
 from tests.reference.gang import between
 from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, Reason, TeamUse, alike, booked, without_nic
+from tests.reference.pool import charged
 from tests.reference.scoring import Question, emptied, pair, sets, terms, with_verdicts
 from tests.reference.worth import Worth
 
@@ -243,10 +244,15 @@ def _taken(fleet: Fleet, member: JSON, part: Part, team: str | None) -> Iterator
         node.free_memory_mib -= member["host_memory_mib"]
     uses = [TeamUse(team, device, shares[device.id]) for device in part.devices] if team else []
     fleet.team_uses += uses
+    shared, of_pools = fleet.shared.get(node.cluster), list(fleet.pool_uses)
+    if shared is not None:
+        pool = charged(shared, member)
+        fleet.pool_uses = of_pools + [(node.cluster, pool, device, shares[device.id]) for device in part.devices]
     try:
         yield
     finally:  # a way is often left half tried
         fleet.team_uses = fleet.team_uses[: len(fleet.team_uses) - len(uses)]
+        fleet.pool_uses = of_pools
         node.free_cpu_milli, node.free_memory_mib = host
         for device in part.devices:
             device.free += shares[device.id]

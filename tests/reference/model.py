@@ -43,13 +43,15 @@ class Device:
     read_mw: int | None = None
     free_when_read: int | None = None
     may_be_cut: bool = False
+    # The cluster, where pools share that.
+    shared_by: str | None = None
     parts: list["Device"] = field(default_factory=list)
 
     @property
     def kind(self) -> tuple[object, ...]:
         """Devices of one kind are one model, one partition and one memory size."""
         what = (self.sku, self.vendor, self.model, self.accelerator_class)
-        pooled = (self.usable_mib, self.oversubscribe, self.guard)
+        pooled = (self.usable_mib, self.oversubscribe, self.guard, self.shared_by)
         return (*what, self.partition, self.is_virtual, self.nominal_mib, *pooled)
 
 
@@ -121,10 +123,15 @@ class Fleet:
 
     nodes: list[Node] = field(default_factory=list)
     limits: list[JSON] = field(default_factory=list)
+    # By the place of a limit: thousandths of an hour that were spent of a budget.
+    spent: dict[int, int] = field(default_factory=dict)
     team_uses: list[TeamUse] = field(default_factory=list)
     team_nodes: list[tuple[str, Node]] = field(default_factory=list)
     # In any cluster, those without nodes included.
     data: frozenset[str] = frozenset()
+    # Clusters that pools share, by name; and of each use there: cluster, pool, device, thousandths.
+    shared: dict[str, JSON] = field(default_factory=dict)
+    pool_uses: list[tuple[str, str | None, Device, int]] = field(default_factory=list)
 
     def devices(self) -> Iterator[Device]:
         """All devices of all nodes."""

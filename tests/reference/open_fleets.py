@@ -15,6 +15,7 @@ from tests.reference.strategies import FOREIGN_MODEL, GIB, MIX, STATES, TAINTS
 
 MADE_AT = "2026-11-29T10:00:00Z"
 TEAMS = ("vision", "speech")
+BudgetKey = tuple[str, str, str | None]
 _CATALOG = Catalog.builtin()
 
 
@@ -174,13 +175,32 @@ _SHARING: list[JSON] = [
     {"memory_guard": 1, "oversubscribe": 1.5},
 ]
 _CUTTING: list[JSON] = [{}, {}, {"repartition": True}]
-_LEVELS = (("class", "gpu"), ("vendor", "nvidia"), ("family", "hopper"), ("model", "H100"), ("sku", "L4"))
+_LEVELS = (
+    *(("class", "gpu"), ("vendor", "nvidia"), ("family", "hopper"), ("model", "H100"), ("sku", "L4")),
+    *[("unit", None)] * 2,
+)
+
+
+def _pools(dice: Dice) -> list[JSON]:
+    of_nodes: JSON = {"name": "train", "price": dice.of(*_PRICES)} | dice.of(*_SHARING) | dice.of(*_CUTTING)
+    if not dice.one_in(3):
+        return [of_nodes]
+    first, second = dice.of((0.7, 0.2), (0.5, 0.5), (0.3, 0.1), (0.7, 0))
+    kinds = dice.sample(("training", "inference", "dev"), 2)
+
+    def shared(nominal: float, takes: list[str]) -> JSON:
+        kept = dice.seldom(4, {"share": nominal / 2, "priority": 2})
+        some = {"borrow": dice.of(None, 0, 0.2, 0.7), "lend": dice.of(None, 0, 0.3, 1), "headroom": kept}
+        return known({"nominal": nominal, "takes": takes, **some})
+
+    return [of_nodes | shared(first, kinds[:1]), {"name": "dev"} | shared(second, kinds[1:])]
 
 
 def _cluster(dice: Dice) -> JSON:
     return known(
         {
-            "pools": [{"name": "train", "price": dice.of(*_PRICES)} | dice.of(*_SHARING) | dice.of(*_CUTTING)],
+            "pools": _pools(dice),
+            "headroom": dice.seldom(6, *({"share": share, "priority": 2} for share in (0.1, 0.3, 0.6))),
             "region": dice.of("eu", "us", None),
             "racks": dice.seldom(3, *([{"name": "r1", "power_budget_mw": mw}] for mw in (800_000, 2_500_000))),
             "tags": dice.of(None, {"compliance": ["gdpr"]}, {"data": ["s3://a"], "compliance": ["gdpr", "hipaa"]}),
@@ -190,8 +210,31 @@ def _cluster(dice: Dice) -> JSON:
 
 
 def _limits(dice: Dice) -> list[JSON]:
-    levels = dice.sample(_LEVELS, dice.of(1, 2))
-    return [{"team": dice.of(*TEAMS), "per": per, "name": name, "devices": dice.of(0, 1, 2, 3)} for per, name in levels]
+    return [_limit(dice, per, name) for per, name in dice.sample(_LEVELS, dice.of(1, 2))]
+
+
+def _limit(dice: Dice, per: str, name: str | None) -> JSON:
+    quota = {"units": dice.of(0, 0.5, 1, 2.5)} if name is None else {"devices": dice.of(0, 1, 2, 3)}
+    budget = {"unit_hours" if name is None else "device_hours": dice.of(0, 10, 2.5), "window": dice.of("day", "month")}
+    return known({"team": dice.of(*TEAMS), "per": per, "name": name}) | dice.of(quota, quota, budget)
+
+
+def spending(dice: Dice, document: JSON) -> dict[BudgetKey, int]:
+    """What was spent of some budgets, thousandths of an hour."""
+    spent = {budget_key(limit): dice.of(None, 0, 2499, 2500, 20_000) for limit in document.get("limits", [])}
+    return {key: milli for key, milli in spent.items() if milli is not None}
+
+
+def budget_key(limit: JSON) -> BudgetKey:
+    """What tells the budgets of a fleet apart."""
+    return limit["team"], limit["per"], limit.get("name")
+
+
+def _charge(dice: Dice, cluster: JSON) -> None:
+    """Says of some of what is in use which pool it is charged to."""
+    names = [pool["name"] for pool in cluster["pools"] if "nominal" in pool]
+    for node in cluster["nodes"]:
+        node["used"] = [used | known({"charged": dice.of(None, *names)}) for used in node["used"]]
 
 
 def open_fleet(dice: Dice) -> JSON:
@@ -205,6 +248,8 @@ def open_fleet(dice: Dice) -> JSON:
         {"name": name, **_cluster(dice), "nodes": part}
         for name, part in (("east", nodes[:split]), ("west", nodes[split:]))
     ]
+    for cluster in clusters:
+        _charge(dice, cluster)
     head = {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "generated": {"at": MADE_AT, "by": "test"}}
     mix = [{"request": request, "weight": dice.of(0.1, 0.5, 3)} for request in dice.sample(MIX, dice.of(1, 2, 3))]
     stated = {"mix": mix if dice.one_in(2) else None, "limits": _limits(dice) if dice.one_in(3) else None}

@@ -40,6 +40,7 @@ _CLAUSES: dict[str, tuple[object, ...]] = {
     "spread": ("node", "rack", "power", "none"),
     "kind": ("training", "training", "inference", "inference", "inference", "preprocess", "dev"),
     "numa": ("require", "require", "prefer"),
+    "pool": ("train", "dev"),
 }
 _NAMES = ("H100", "A100", "MI300X", "L4", "T4", "Gaudi3", "H100-PCIE-80GB", "TPU-v5e")
 _CUT = ModelName(name="A100", partition="3g.20gb")

@@ -12,6 +12,7 @@ from tests.reference.fragmentation import Mix
 from tests.reference.gang import best_gang, too_few
 from tests.reference.groups import best_joint, refusals_of_groups
 from tests.reference.model import JSON, WHOLE, Answer, Fleet, Reason, TeamUse, booked
+from tests.reference.pool import charged
 from tests.reference.scoring import NUMA_PENALTY_MILLI, WEIGHTS, Question, emptied, ranked, with_verdicts
 from tests.reference.work import counts_of_kinds, counts_of_work
 
@@ -29,12 +30,13 @@ def place(  # noqa: PLR0913 - a question has many parts, most with defaults
     weights: Mapping[str, int] | None = None,
     rows: Sequence[Throughput] = (),
     may_cut: bool = True,
+    priority: int | None = None,
 ) -> Answer:
     """Places the choices in their order, or says why not; `rows` were measured."""
     reasons: set[Reason] = set()
     capped = {"may_cap_power": True} if policy == "classic" else {}  # points instead of a refusal
     for index, written in enumerate(choice | capped for choice in choices):
-        question = Question(mix, policy, team, choices[0] if index else None, *_weighed(weights), rows)
+        question = Question(mix, policy, team, choices[0] if index else None, *_weighed(weights), rows, priority)
         order = clusters.in_order(fleet, with_taken(fleet, written, team), question)
         only = [clusters.only_in(written, name) for name in order]
         for where in (*only, written):
@@ -269,6 +271,9 @@ def take(fleet: Fleet, answer: Answer, choice: JSON, team: str | None = None) ->
                 device.asked.append((min(choice["share_memory_mib"], device.usable_mib or 0), share))
             if choice.get("bound") and share < WHOLE:
                 device.bound.append((choice["bound"], share))
+            if cluster in fleet.shared:
+                pool = charged(fleet.shared[cluster], choice)
+                fleet.pool_uses.append((cluster, pool, device, share))
             if team is not None:
                 fleet.team_uses.append(TeamUse(team, device, share))
         if node.free_cpu_milli is not None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.inventory.reading import Reading
 from tests.reference.model import JSON, RACK, WHOLE, Device, Fleet, Node, TeamUse, nominal_size
+from tests.reference.pool import is_shared_out
 
 _NOT_SCALE_UP = ({"pcie", "none", "upi"}, {"bridge", "pcie-tree", "none"})
 
@@ -16,9 +17,11 @@ def read_fleet(document: JSON, catalog: Catalog) -> Fleet:
     named = [(cluster, node) for cluster in clusters for node in cluster.get("nodes", [])]
     fleet = Fleet([_node(cluster, node, catalog) for cluster, node in named], document.get("limits", []))
     fleet.data = frozenset(data for cluster in clusters for data in cluster.get("tags", {}).get("data", ()))
+    fleet.shared = {cluster["name"]: cluster for cluster in clusters if is_shared_out(cluster)}
     for node, (_, written) in zip(fleet.nodes, named, strict=True):
         for used in written.get("used", []):
             fleet.team_uses += _team_uses(node, used)
+            fleet.pool_uses += _pool_uses(fleet, node, used)
             fleet.team_nodes += [(used["team"], node)] if "team" in used else []
     for cluster in clusters:
         for rack in cluster.get("racks", []):
@@ -43,6 +46,12 @@ def read_readings(fleet: Fleet, readings: Iterable[Reading]) -> None:
 def _team_uses(node: Node, used: JSON) -> list[TeamUse]:
     taken = [device for device in node.devices if device.id in used.get("devices", []) and device.is_healthy]
     return [TeamUse(used["team"], device, used.get("share_milli", WHOLE)) for device in taken if "team" in used]
+
+
+def _pool_uses(fleet: Fleet, node: Node, used: JSON) -> list[tuple[str, str | None, Device, int]]:
+    taken = [device for device in node.devices if device.id in used.get("devices", []) and device.is_healthy]
+    share = used.get("share_milli", WHOLE)
+    return [(node.cluster, used.get("charged"), device, share) for device in taken if node.cluster in fleet.shared]
 
 
 def _node(cluster: JSON, document: JSON, catalog: Catalog) -> Node:
@@ -76,6 +85,9 @@ def _set_site(node: Node, cluster: JSON, document: JSON, catalog: Catalog) -> No
     node.region, node.labels = cluster.get("region"), document.get("labels", {})
     node.compliance, node.data = frozenset(tags.get("compliance", ())), frozenset(tags.get("data", ()))
     node.weight_milli = round(cluster.get("weight", 1) * WHOLE)
+    if is_shared_out(cluster):
+        for device in node.devices:
+            device.shared_by = cluster["name"]
     node.runtime, node.rdma = frozenset(document.get("runtime", ())), frozenset(document.get("rdma", ()))
     drivers = document.get("driver", {})
     node.drivers = {vendor: tuple(int(part) for part in text.split(".")) for vendor, text in drivers.items()}
@@ -86,6 +98,7 @@ def _set_site(node: Node, cluster: JSON, document: JSON, catalog: Catalog) -> No
                 device.parts = _parts(device, catalog)
                 device.may_be_cut = bool(device.parts)
             for device in [*node.devices, *(part for whole in node.devices for part in whole.parts)]:
+                device.shared_by = node.devices[0].shared_by
                 device.oversubscribe = round(pool.get("oversubscribe", 1) * WHOLE)
                 device.guard = round(pool["memory_guard"] * WHOLE) if "memory_guard" in pool else None
 

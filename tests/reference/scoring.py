@@ -9,10 +9,11 @@ from typing import NamedTuple
 from hetero_ops.gap.throughput import Throughput
 from tests.reference import measured, power
 from tests.reference.affinity import affinity
-from tests.reference.device_fit import computed_precision, part_of, speed_left
+from tests.reference.device_fit import Misfit, computed_precision, part_of, speed_left
 from tests.reference.filtering import misfit_now, misfit_of_node, misfit_on_node
 from tests.reference.fragmentation import Mix
 from tests.reference.model import JSON, WHOLE, Device, Fleet, Node, alike, booked, room, without_nic
+from tests.reference.pool import misfit_of_pools
 from tests.reference.quota import misfit_of_team
 from tests.reference.speed import misfit_of_speed
 from tests.reference.worth import Worth
@@ -31,6 +32,7 @@ class Question(NamedTuple):
     weights: Mapping[str, int] = WEIGHTS
     numa_penalty_milli: int = NUMA_PENALTY_MILLI
     rows: Sequence[Throughput] = ()
+    priority: int | None = None
 
 
 _ISLAND_PAIR = Fraction(60, 100)
@@ -43,17 +45,25 @@ _POWER_PENALTY = 20
 
 
 def with_verdicts(fleet: Fleet, asked: JSON, question: Question) -> JSON:
-    """The choice with what it asks of a kind as part of a request: relative speed, then the limits of the team."""
+    """The choice with what it asks of a kind as part of a request: relative speed, then the limits of the team and of pools."""
     verdicts = {}
     for device in fleet.devices():
         slow = misfit_of_speed(device, asked, question.first, question.rows)
-        verdicts[device.kind] = (slow, True) if slow else misfit_of_team(fleet, device, asked, question.team)
+        verdicts[device.kind] = (slow, True) if slow else misfit_of_limits(fleet, device, asked, question)
     return asked | {"verdicts": {kind: verdict for kind, verdict in verdicts.items() if verdict}}
+
+
+def misfit_of_limits(fleet: Fleet, device: Device, asked: JSON, question: Question) -> tuple[Misfit, bool] | None:
+    """Why nobody of the team, or of the pool, may have more devices like this one; what stays so is told first."""
+    of_team = misfit_of_team(fleet, device, asked, question.team)
+    of_pool = misfit_of_pools(fleet, device, asked, question.priority)
+    found = [misfit for misfit in (of_team, of_pool) if misfit]
+    return min(found, key=lambda misfit: not misfit[1], default=None)
 
 
 def emptied(fleet: Fleet) -> Fleet:
     empty = deepcopy(fleet)
-    empty.team_uses, empty.team_nodes = [], []
+    empty.team_uses, empty.team_nodes, empty.spent, empty.pool_uses = [], [], {}, []
     for node in empty.nodes:
         node.state, node.free_cpu_milli, node.free_memory_mib = "active", node.cpu_milli, node.memory_mib
         for device in node.devices:

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import combinations
 from typing import NamedTuple
@@ -36,6 +36,7 @@ class Asker:
     readings: Sequence[Reading] = ()
     rows: Sequence[Throughput] = ()
     weights: Mapping[str, int] | None = None
+    spent: dict[int, int] = field(default_factory=dict)
 
 
 def least_loss(document: JSON, choices: Sequence[JSON], asker: Asker, catalog: Catalog, mix: Mix) -> Loss | None:
@@ -47,6 +48,7 @@ def least_loss(document: JSON, choices: Sequence[JSON], asker: Asker, catalog: C
     ending = [party for party in _parties(entries) if all(_may_end(entries[entry], asker.priority) for entry in party)]
     now = read_fleet(document, catalog)
     read_readings(now, asker.readings)
+    now.spent = asker.spent
     busy = _Busy(document, entries, choices, asker, catalog, mix, now, ending)
     lost = [busy.lost(chosen) for chosen in (_least_on_one_node(busy), _least_of_all(busy)) if chosen is not None]
     return min(lost, default=None)
@@ -97,6 +99,7 @@ class _Busy(NamedTuple):
         """A fleet of which some ended: that changes neither limits, nor where the team runs, nor what was read."""
         left = read_fleet(document, self.catalog)
         left.team_uses, left.team_nodes = self.now.team_uses, self.now.team_nodes
+        left.spent, left.pool_uses = self.asker.spent, self.now.pool_uses
         for device, as_read in zip(left.devices(), self.now.devices(), strict=True):
             device.read_mw, device.free_when_read = as_read.read_mw, as_read.free_when_read
             device.is_full = as_read.is_full
@@ -115,7 +118,16 @@ def _least_on_one_node(busy: _Busy) -> Chosen | None:
     on_one_node = [_on_one_node(choice) for choice in busy.choices]
     for (cluster, node, ended), (_, chosen) in sorted(sets.items(), key=lambda item: item[1][0]):
         left = busy.read(_only(document, cluster, node, {place for *_, place in ended}))
-        answer = place(left, on_one_node, busy.mix, asker.policy, asker.team, rows=asker.rows, may_cut=False)
+        answer = place(
+            left,
+            on_one_node,
+            busy.mix,
+            asker.policy,
+            asker.team,
+            rows=asker.rows,
+            may_cut=False,
+            priority=asker.priority,
+        )
         if answer.verdict in {"placed", "degraded"}:
             return chosen
     return None
@@ -140,7 +152,7 @@ def _fits(fleet: Fleet, busy: _Busy) -> bool:
     capped = {"may_cap_power": True} if asker.policy == "classic" else {}
     for index, written in enumerate(choice | capped for choice in busy.choices):
         first = busy.choices[0] if index else None
-        question = Question(busy.mix, asker.policy, asker.team, first, weights, penalty, asker.rows)
+        question = Question(busy.mix, asker.policy, asker.team, first, weights, penalty, asker.rows, asker.priority)
         asked = with_taken(fleet, written, asker.team)
         if written.get("min_score"):
             continue

@@ -111,11 +111,16 @@ impl Capacity {
         }
         let asked = self.asked[at];
         let Some(usable) = self.usable_mib[at].filter(|_| memory_mib.is_some() || asked.milli > 0) else { return true };
-        let by_fraction = WHOLE_MILLI.saturating_sub(self.free_milli[at]).saturating_sub(asked.milli);
-        let (milli, mib) = memory_mib.map_or((share_milli, 0), |mib| (0, mib.min(usable)));
         let whole = u64::from(WHOLE_MILLI);
-        let needed = u64::from(by_fraction + milli) * usable + (asked.mib + mib) * whole;
-        needed <= usable * whole
+        let more = memory_mib.map_or(u64::from(share_milli) * usable, |mib| mib.min(usable) * whole);
+        self.used_memory(at, usable) + more <= usable * whole
+    }
+
+    /// Memory that is in use of a device that reports `usable_mib`, thousandths of a MiB.
+    pub(crate) fn used_memory(&self, at: usize, usable_mib: u64) -> u64 {
+        let asked = self.asked[at];
+        let by_fraction = WHOLE_MILLI.saturating_sub(self.free_milli[at]).saturating_sub(asked.milli);
+        u64::from(by_fraction) * usable_mib + asked.mib * u64::from(WHOLE_MILLI)
     }
 
     /// What shares that asked for memory have of a device.

@@ -29,6 +29,8 @@ pub enum Code {
     PerfUnknown,
     PerfBelowFloor,
     Quota,
+    Budget,
+    ReservedPool,
     CostCeiling,
     DriverTooOld,
     Taint,

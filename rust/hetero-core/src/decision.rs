@@ -229,6 +229,9 @@ pub struct GroupGrant {
     /// What the share is bound by, where the group says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<BoundBy>,
+    /// The pool that the group is charged to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
 }
 
 /// Something about a placement that its user may want otherwise.
@@ -298,6 +301,9 @@ pub struct Placement {
     /// The team that it counts for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
+    /// The pool that it is charged to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
     /// Why earlier choices were refused.
     pub reasons: Vec<Reason>,
     /// Speed relative to the first choice.

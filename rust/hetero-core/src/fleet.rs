@@ -2,8 +2,10 @@
 
 mod committing;
 mod cutting;
+mod holding;
 mod observing;
 mod snapshot;
+mod spending;
 mod trying;
 
 use std::borrow::Cow;
@@ -20,6 +22,7 @@ use crate::inventory::{Inventory, Node};
 use crate::measured::{Measured, MeasuredTable};
 use crate::mix::{Mix, MixDocument, default_mix};
 use crate::pairing::Neighbours;
+use crate::pool::Pools;
 use crate::power::Draws;
 use crate::profile::Profiles;
 use crate::quota::{Limit, Quotas};
@@ -29,6 +32,8 @@ use crate::state::StateTable;
 use crate::units::NodeIdx;
 use crate::worth::{Drift, Free, Offer, Scarcity, Worth};
 
+pub use holding::{Holding, Resource, Take};
+
 /// All clusters. Built once, changed by small steps, asked many times.
 #[derive(Clone, Debug)]
 pub struct Fleet {
@@ -37,6 +42,7 @@ pub struct Fleet {
     inventory: Arc<Inventory>,
     capacity: Capacity,
     quotas: Quotas,
+    pools: Pools,
     measured: Measured,
     readings: Readings,
     draws: Draws,
@@ -56,7 +62,11 @@ pub struct Fleet {
 impl Fleet {
     /// Builds a fleet from its document and the catalog.
     pub fn new(document: FleetDocument, profiles: Profiles) -> Result<Self> {
+        for (i, limit) in document.limits.iter().enumerate() {
+            limit.check(&format!("limits[{i}]"))?;
+        }
         let (inventory, capacity) = Inventory::build(&document, &profiles)?;
+        let pools = Pools::of(&document.clusters, &inventory, &capacity);
         let mix = Mix::new(default_mix(&inventory), &inventory)?;
         let mut fleet = Self {
             document,
@@ -64,6 +74,7 @@ impl Fleet {
             inventory: Arc::new(inventory),
             capacity,
             quotas: Quotas::default(),
+            pools,
             measured: Measured::default(),
             readings: Readings::default(),
             draws: Draws::default(),
@@ -85,6 +96,13 @@ impl Fleet {
         &self.document.mix
     }
 
+    /// The names of all pools, each once, in order.
+    pub fn pool_names(&self) -> Vec<&str> {
+        let pools = self.document.clusters.iter().flat_map(|cluster| &cluster.pools);
+        let names: std::collections::BTreeSet<&str> = pools.map(|pool| pool.name.as_str()).collect();
+        names.into_iter().collect()
+    }
+
     /// The limits that the document states, as written.
     pub fn stated_limits(&self) -> &[LimitDocument] {
         &self.document.limits
@@ -93,7 +111,7 @@ impl Fleet {
     /// Holds teams to these limits from now on; what is in use counts.
     pub fn set_limits(&mut self, limits: Vec<Limit>) {
         let mut quotas = Quotas::new(limits, &self.inventory);
-        let holds = self.inventory.team_holds.iter().chain(self.holds.values().flatten());
+        let holds = self.inventory.charged_holds.iter().chain(self.holds.values().flatten());
         holds.for_each(|hold| quotas.take(hold, &self.inventory));
         self.quotas = quotas;
     }
@@ -118,10 +136,11 @@ impl Fleet {
         let inventory = Arc::make_mut(&mut empty.inventory);
         inventory.nodes.iter_mut().for_each(|node| node.state = NodeState::Active);
         inventory.devices.iter_mut().for_each(|device| device.is_healthy = true);
-        inventory.team_holds.clear();
+        inventory.charged_holds.clear();
         empty.holds.clear();
         empty.readings.clear();
         empty.capacity = empty.inventory.whole_capacity();
+        empty.pools.count(&empty.inventory, &empty.capacity);
         empty.set_limits(self.quotas.limits().to_vec());
         empty.rebuild_states();
         empty
@@ -129,7 +148,7 @@ impl Fleet {
 
     /// The nodes that the steps of a team run on.
     pub(crate) fn nodes_of_team(&self, team: &str) -> impl Iterator<Item = NodeIdx> {
-        let holds = self.inventory.team_holds.iter().chain(self.holds.values().flatten());
+        let holds = self.inventory.charged_holds.iter().chain(self.holds.values().flatten());
         holds.filter(move |hold| hold.team.as_deref() == Some(team)).map(|hold| hold.node)
     }
 
@@ -246,6 +265,11 @@ impl Fleet {
     /// The limits of teams, and what they use.
     pub fn quotas(&self) -> &Quotas {
         &self.quotas
+    }
+
+    /// The pools that share clusters, and what is charged to them.
+    pub fn pools(&self) -> &Pools {
+        &self.pools
     }
 
     /// What was measured.

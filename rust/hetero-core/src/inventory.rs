@@ -106,8 +106,8 @@ pub struct Inventory {
     pub devices: Vec<Device>,
     /// Kinds of device that pools let be cut, with the kind of each partition of their profile.
     pub cuts: IndexMap<KindIdx, Vec<KindIdx>>,
-    /// What is in use from the start and counts for a team.
-    pub team_holds: Vec<Hold>,
+    /// What is in use from the start and counts for a team or a pool.
+    pub charged_holds: Vec<Hold>,
     /// What of that may be preempted.
     parties: Parties,
 }
@@ -127,7 +127,7 @@ impl Inventory {
             racks: Vec::new(),
             devices: Vec::new(),
             cuts: IndexMap::new(),
-            team_holds: Vec::new(),
+            charged_holds: Vec::new(),
             parties: Parties::default(),
         };
         inventory.add_cuts(&sorted, profiles)?;
@@ -315,15 +315,17 @@ impl Inventory {
             let cpu_milli = used.cpu_milli.unwrap_or(0).min(capacity.free_cpu_milli[at.at()].unwrap_or(0));
             let memory_mib = used.memory_mib.unwrap_or(0).min(capacity.free_memory_mib[at.at()].unwrap_or(0));
             let team = used.team.clone();
-            let (share_memory_mib, bound) = (used.device_memory_mib, used.bound);
-            let hold = Hold { node: at, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team };
+            let share_memory_mib = used.device_memory_mib;
+            let pool = named.charged(used, &path)?;
+            let (node, bound) = (at, used.bound);
+            let hold = Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team, pool };
             capacity.take(&hold).map_err(|_| {
                 let message =
                     format!("{} uses more of a device than is left of it (1000 thousandths in all)", used.owner);
                 Error::document(&path, message)
             })?;
-            if hold.team.is_some() {
-                self.team_holds.push(hold);
+            if hold.team.is_some() || hold.pool.is_some() {
+                self.charged_holds.push(hold);
             }
         }
         Ok(())

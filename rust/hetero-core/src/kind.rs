@@ -93,13 +93,14 @@ impl Kind {
 
     /// The same kind in a pool with terms of its own: devices that may be shared otherwise are another kind.
     #[must_use]
-    pub fn on(self, terms: Terms) -> Self {
+    pub fn on(self, terms: Terms, cluster: &str) -> Self {
         if terms.are_usual() {
             return self;
         }
         let guard = terms.guard_milli.map(u64::from);
         let hasher =
             Hasher::new("pooled").bytes(&self.digest).number(u64::from(terms.oversubscribe_milli)).maybe(guard);
+        let hasher = if terms.shared_by.is_some() { hasher.text(cluster) } else { hasher };
         Self { terms, digest: hasher.finish(), ..self }
     }
 
@@ -183,6 +184,11 @@ impl Kind {
     /// Part of a device that it is, thousandths, by compute; the whole where that is unknown.
     pub fn part_milli(&self) -> u64 {
         self.cut().and_then(|cut| cut.compute_milli).map_or(u64::from(WHOLE_MILLI), u64::from)
+    }
+
+    /// Work per hour against the reference device, thousandths; `None` is unknown.
+    pub fn unit_milli(&self) -> Option<u64> {
+        self.profile.as_ref()?.unit_milli_of(self.partition.as_deref())
     }
 
     /// Memory bandwidth, decimal MB/s; of a partition, its part of it. `None` is unknown.

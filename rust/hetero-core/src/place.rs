@@ -23,7 +23,7 @@ use crate::tie::Tie;
 use crate::units::NodeIdx;
 use crate::{cluster, gang, groups, partition, power, victims};
 
-pub(crate) use placing::{granted, grants, placement, trace_id};
+pub(crate) use placing::{granted, grants, placement, pool_of, trace_id};
 
 /// How a request is to be judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

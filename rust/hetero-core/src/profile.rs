@@ -159,16 +159,17 @@ impl Profile {
     /// Devices, or partitions, that do so much work per hour; `None` where nothing is known of the rate, as of one that is
     /// never ranked by it.
     pub(crate) fn devices_for(&self, units_milli: u64, partition: Option<&str>) -> Option<u32> {
-        let whole = u64::from(self.unit_milli.filter(|_| !self.is_opaque)?);
-        let of_one = match partition {
-            None => whole,
-            Some(name) => {
-                let cut = self.partitions.iter().find(|cut| cut.name == name)?;
-                whole * u64::from(cut.compute_milli?) / u64::from(WHOLE_MILLI)
-            }
-        };
+        let of_one = self.unit_milli_of(partition)?;
         let devices = units_milli.checked_div(of_one).map(|_| units_milli.div_ceil(of_one))?;
         u32::try_from(devices.max(1)).ok()
+    }
+
+    /// Work per hour of the device, or of a partition of it, thousandths of that of the reference device; `None` is unknown.
+    pub(crate) fn unit_milli_of(&self, partition: Option<&str>) -> Option<u64> {
+        let whole = u64::from(self.unit_milli.filter(|_| !self.is_opaque)?);
+        let Some(name) = partition else { return Some(whole) };
+        let cut = self.partitions.iter().find(|cut| cut.name == name)?;
+        Some(whole * u64::from(cut.compute_milli?) / u64::from(WHOLE_MILLI))
     }
 
     /// How many devices of a node a scale-up fabric joins when nothing else is said; `None` where it joins none.

@@ -111,9 +111,9 @@ pub fn gather(fleet: &Fleet, index: usize, choice: &Choice, refusals: &[Refusal]
             nodes,
             have: misfit.have,
             want: misfit.want,
-            unit: misfit.code.entry().unit.clone(),
+            unit: misfit.code.entry().unit.clone().or_else(|| limit_unit(fleet, &misfit)),
             group: misfit.group.and_then(|group| groups::label(choice, group)),
-            limit: misfit.limit.map(|limit| fleet.quotas().words(limit)),
+            limit: misfit.limit.map(|limit| limit_words(fleet, misfit.code, limit)),
             is_permanent,
             advice: misfit.code.entry().advice.clone(),
         })
@@ -121,4 +121,13 @@ pub fn gather(fleet: &Fleet, index: usize, choice: &Choice, refusals: &[Refusal]
     // Stable, so equal ones keep the order of their first nodes.
     reasons.sort_by_key(|r| (r.is_permanent, std::cmp::Reverse((r.code, r.have))));
     reasons
+}
+
+/// A limit that was met: of a team, or of a pool.
+fn limit_words(fleet: &Fleet, code: Code, limit: u16) -> String {
+    if code == Code::ReservedPool { fleet.pools().words(limit) } else { fleet.quotas().words(limit) }
+}
+
+fn limit_unit(fleet: &Fleet, misfit: &Misfit) -> Option<String> {
+    fleet.quotas().unit(misfit.limit.filter(|_| misfit.code != Code::ReservedPool)?)
 }

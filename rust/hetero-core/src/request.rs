@@ -77,6 +77,29 @@ pub enum ShareMode {
     Any,
 }
 
+/// What a step does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)] // each is its own explanation
+pub enum StepKind {
+    Training,
+    Inference,
+    Preprocess,
+    Dev,
+}
+
+impl StepKind {
+    /// The word of a requirement.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Training => "training",
+            Self::Inference => "inference",
+            Self::Preprocess => "preprocess",
+            Self::Dev => "dev",
+        }
+    }
+}
+
 /// What nodes share, and fail with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -234,6 +257,12 @@ pub struct Choice {
     /// Whether its code may run by translation, on devices of other vendors.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_translate: bool,
+    /// What the step does: pools take kinds of step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<StepKind>,
+    /// The pool that it is charged to, where it names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
     /// Key under which its throughput was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,

@@ -19,11 +19,13 @@ pub struct Terms {
     pub oversubscribe_milli: u16,
     /// Part of a device's memory beyond which no further share is admitted, thousandths.
     pub guard_milli: Option<u16>,
+    /// The place in the document of the cluster, where that is shared out by pools: its devices are kinds of their own.
+    pub shared_by: Option<usize>,
 }
 
 impl Default for Terms {
     fn default() -> Self {
-        Self { oversubscribe_milli: WHOLE_MILLI, guard_milli: None }
+        Self { oversubscribe_milli: WHOLE_MILLI, guard_milli: None, shared_by: None }
     }
 }
 
@@ -47,7 +49,7 @@ impl Terms {
                 "oversubscribe needs memory_guard: 0.9, and something on the nodes that holds steps to their memory";
             return Err(Error::document(format!("{path}.oversubscribe"), message));
         }
-        Ok(Self { oversubscribe_milli: milli(ratio), guard_milli: guard.map(milli) })
+        Ok(Self { oversubscribe_milli: milli(ratio), guard_milli: guard.map(milli), shared_by: None })
     }
 
     /// Whether these are the terms of a device in no pool.

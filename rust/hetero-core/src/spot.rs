@@ -190,6 +190,7 @@ impl Fleet {
             cpu_milli: choice.cpu_milli,
             memory_mib: choice.host_memory_mib,
             team: request.team.clone(),
+            pool: self.pools().charged(self.node(*node), choice),
         };
         let holds = spot.parts.iter().zip(&choices).map(hold).collect();
         self.take_next(holds)

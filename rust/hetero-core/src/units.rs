@@ -54,6 +54,12 @@ pub fn nominal_mib(usable_mib: u64) -> u64 {
         .unwrap_or(usable_mib)
 }
 
+/// Thousandths as a decimal number, without zeros at its end.
+pub(crate) fn milli_words(milli: u64) -> String {
+    let (whole, rest) = (milli / 1000, milli % 1000);
+    if rest == 0 { whole.to_string() } else { format!("{whole}.{rest:03}").trim_end_matches('0').to_owned() }
+}
+
 /// A share of an amount; in two parts, so that no amount overflows.
 pub fn share_of(amount: u64, share_milli: u64) -> u64 {
     let whole = u64::from(WHOLE_MILLI);

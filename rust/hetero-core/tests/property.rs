@@ -184,6 +184,7 @@ fn rollback_restores_bytes() {
         cpu_milli,
         memory_mib: 0,
         team: None,
+        pool: None,
     };
     let start = capacity.checkpoint();
     capacity.take(&hold(vec![0, 1], 1000, 4000)).expect("free");

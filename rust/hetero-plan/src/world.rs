@@ -79,7 +79,8 @@ impl World {
         let choice = &self.classes[class].choice;
         let (share_milli, cpu_milli, memory_mib) = (choice.share_milli, choice.cpu_milli, choice.host_memory_mib);
         let (share_memory_mib, bound, team) = (None, choice.bound, None);
-        Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team }
+        let pool = self.fleet.pools().charged(self.fleet.node(node), choice);
+        Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team, pool }
     }
 
     /// The first devices that a task of a class may take on a node where it fits, by their positions in the columns.

@@ -47,6 +47,8 @@ pub(crate) struct GroupGrant {
     sku: Option<String>,
     /// Model of the devices; None for CPU cores, or unknown.
     model: Option<String>,
+    /// Name of the hardware partition that each device is; None for whole devices and shares.
+    partition: Option<String>,
     /// Memory granted on each device, MiB; None for CPU cores, or unknown.
     memory_mib: Option<u64>,
     /// CPU granted, thousandths of a core.
@@ -70,6 +72,7 @@ impl GroupGrant {
             accelerator_class: granted.and_then(|granted| granted.class).map(hetero_core::profile::Class::word),
             sku: granted.and_then(|granted| granted.sku.clone()),
             model: granted.and_then(|granted| granted.model.clone()),
+            partition: granted.and_then(|granted| granted.partition.clone()),
             memory_mib: granted.and_then(|granted| granted.memory_mib),
             cpu_milli: group.cpu_milli,
         })
@@ -289,6 +292,12 @@ impl Placement {
     #[getter]
     fn model(slf: &Bound<'_, Self>) -> Option<String> {
         Self::core(slf).granted.as_ref()?.model.clone()
+    }
+
+    /// Name of the hardware partition that each granted device is; None for whole devices and shares.
+    #[getter]
+    fn partition(slf: &Bound<'_, Self>) -> Option<String> {
+        Self::core(slf).granted.as_ref()?.partition.clone()
     }
 
     /// Memory granted on each device, MiB; None for CPU only, or unknown.

@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use hetero_core::document::FleetDocument;
 use hetero_core::profile::Profiles;
 use hetero_core::score::Weights;
-use hetero_core::{Fleet as Core, HoldId, Policy, Question};
+use hetero_core::{Fleet as Core, HoldId, NamedHold, Policy, Question};
 use hetero_plan::Watch;
 use hetero_plan::batch::Batch;
 use pyo3::prelude::*;
@@ -174,6 +174,20 @@ impl Fleet {
         detached(py, || self.write().commit(placement).map(|hold| hold.0))
     }
 
+    /// What a placement would hold and take, by names, as JSON. Refused when what it names changed since.
+    fn holding(&self, py: Python<'_>, placement: &Bound<'_, Placement>) -> PyResult<String> {
+        let placement = Placement::core(placement);
+        detached(py, || Ok(json(&self.read().holding(placement)?)))
+    }
+
+    /// Takes what a reservation made elsewhere holds, as JSON, as far as it is there; returns the hold.
+    fn occupy(&self, py: Python<'_>, holds: &[u8]) -> PyResult<u64> {
+        detached(py, || {
+            let holds: Vec<NamedHold> = parsed("holds", holds)?;
+            self.write().occupy(&holds).map(|hold| hold.0)
+        })
+    }
+
     /// Gives the capacity of a hold back. Raises `UnknownHold` when there is no such hold.
     fn release(&self, py: Python<'_>, hold: u64) -> PyResult<()> {
         detached(py, || self.write().release(HoldId(hold)))
@@ -187,6 +201,16 @@ impl Fleet {
     /// Devices by pool and kind, as JSON.
     fn overview(&self, py: Python<'_>) -> PyResult<String> {
         detached(py, || Ok(json(&hetero_core::overview::overview(&self.read()))))
+    }
+
+    /// The names of all pools.
+    fn pool_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        detached(py, || Ok(self.read().pool_names().into_iter().map(str::to_owned).collect()))
+    }
+
+    /// What the pools that share clusters have, as JSON.
+    fn pools(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || Ok(json(&self.read().pools().rows())))
     }
 
     /// The mix that the document states, as written, as JSON.
@@ -205,6 +229,17 @@ impl Fleet {
             self.write().set_limits(parsed("limits", limits)?);
             Ok(())
         })
+    }
+
+    /// Takes what was spent of each budget in its present window, as JSON, in the order of the limits.
+    fn set_spent(&self, py: Python<'_>, spent: &[u8]) -> PyResult<()> {
+        detached(py, || self.write().set_spent(&parsed::<Vec<Option<u64>>>("spent", spent)?))
+    }
+
+    /// What an hour of a placement spends of each budget, as JSON, in the order of the limits.
+    fn spending(&self, py: Python<'_>, placement: &Bound<'_, Placement>) -> PyResult<String> {
+        let placement = Placement::core(placement);
+        detached(py, || self.read().spending(placement).map(|spending| json(&spending)))
     }
 
     /// Takes speeds from these measurements from now on, where they have them.

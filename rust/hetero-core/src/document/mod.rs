@@ -2,16 +2,19 @@
 
 mod cutting;
 mod error;
+mod limit;
 mod node;
+mod pool;
 
-use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::error::{explain_serde, syntax};
 use crate::error::{Error, Result};
 
+pub use limit::{LimitDocument, LimitLevel, Window};
 pub use node::{DeviceGroup, Health, Nic, NodeDocument, NodeState, Numa, Switch, Taint, Use};
+pub use pool::{Headroom, PoolDocument};
 
 /// The version this core reads and writes.
 pub const API_VERSION: &str = "hetero-ops/v1";
@@ -76,6 +79,9 @@ pub struct ClusterDocument {
     /// Pools of nodes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<PoolDocument>,
+    /// What of its devices is kept for steps of a high priority.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headroom: Option<Headroom>,
     /// Racks, where something is known of them; a node is in the one that its label `rack` names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub racks: Vec<RackDocument>,
@@ -96,30 +102,6 @@ pub struct Tags {
     pub data: Vec<String>,
 }
 
-/// A pool of nodes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PoolDocument {
-    /// Name, unique in the cluster.
-    pub name: String,
-    /// Guaranteed share of the cluster, 0..=1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nominal: Option<f64>,
-    /// How far the compute of its devices may be oversubscribed by shares, 1.0 to 1.5; memory never is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub oversubscribe: Option<f64>,
-    /// Part of a device's memory in use beyond which no further share is admitted, where something on its nodes holds steps
-    /// to their memory. Required to oversubscribe.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory_guard: Option<f64>,
-    /// Whether its whole devices may be cut into partitions while nothing runs on them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repartition: Option<bool>,
-    /// Price per device and hour, by catalog key.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub price: IndexMap<String, f64>,
-}
-
 /// A rack.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -128,46 +110,6 @@ pub struct RackDocument {
     pub name: String,
     /// Power that the devices of its nodes may draw together, milliwatt.
     pub power_budget_mw: u64,
-}
-
-/// What the devices under a limit have in common.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs)] // each is its own explanation
-pub enum LimitLevel {
-    Class,
-    Vendor,
-    Family,
-    #[default]
-    Model,
-    Sku,
-}
-
-impl LimitLevel {
-    /// The word of the document.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Class => "class",
-            Self::Vendor => "vendor",
-            Self::Family => "family",
-            Self::Model => "model",
-            Self::Sku => "sku",
-        }
-    }
-}
-
-/// A quota of a team.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LimitDocument {
-    /// Team.
-    pub team: String,
-    /// Level at which it counts.
-    pub per: LimitLevel,
-    /// Name at that level, as `H100`.
-    pub name: String,
-    /// Devices at most.
-    pub devices: u32,
 }
 
 impl FleetDocument {

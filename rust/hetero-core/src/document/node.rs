@@ -195,6 +195,9 @@ pub struct Use {
     /// The team that it counts for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
+    /// The pool of the cluster that it is charged to; none when not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charged: Option<String>,
     /// Device ids.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<u32>,

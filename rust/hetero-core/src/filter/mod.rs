@@ -43,7 +43,7 @@ impl Misfit {
         Self { code, have: None, want: None, limit: None, group: None, is_passing: false }
     }
 
-    fn numbers(code: Code, have: Option<u64>, want: u64) -> Self {
+    pub(crate) fn numbers(code: Code, have: Option<u64>, want: u64) -> Self {
         Self { have, want: Some(want), ..Self::of(code) }
     }
 }

@@ -14,7 +14,8 @@ use crate::score::performance;
 pub fn kinds_of(fleet: &Fleet, request: &Request, index: usize, choice: &Choice) -> Vec<Option<Misfit>> {
     let mut fit = kinds(fleet.inventory(), choice);
     let floor = choice.performance_floor_milli.filter(|_| index > 0);
-    if floor.is_none() && request.team.is_none() && choice.workload.is_none() {
+    let is_shared_out = fleet.pools().is_any();
+    if floor.is_none() && request.team.is_none() && choice.workload.is_none() && !is_shared_out {
         return fit;
     }
     let inventory = fleet.inventory();
@@ -26,9 +27,18 @@ pub fn kinds_of(fleet: &Fleet, request: &Request, index: usize, choice: &Choice)
             slower(ratio, floor, choice.rejects_unknown_performance)
         });
         let quota = || fleet.quotas().misfit(inventory, request.team.as_ref()?, choice, kind);
-        *misfit = failed.or(slower).or_else(quota);
+        let pool = || fleet.pools().misfit(choice, kind, request.priority);
+        *misfit = failed.or(slower).or_else(|| lasting_first(quota(), pool()));
     }
     fit
+}
+
+/// What stays so is told before what passes: a step that never fits is not busy.
+fn lasting_first(quota: Option<Misfit>, pool: Option<Misfit>) -> Option<Misfit> {
+    match (quota, pool) {
+        (Some(quota), Some(pool)) if quota.is_passing && !pool.is_passing => Some(pool),
+        (quota, pool) => quota.or(pool),
+    }
 }
 
 /// Whether it was tried, and did not run: no memory, or no kernels for the device.

@@ -16,6 +16,11 @@ impl Fleet {
         if let Some(cut) = &placement.cut {
             return self.commit_cut(placement, cut);
         }
+        self.take_next(self.holds_for(placement)?)
+    }
+
+    /// What a placement would take, node by node. Refused as a commit is; a device that has to be cut first is not there.
+    pub(super) fn holds_for(&self, placement: &Placement) -> Result<Vec<Hold>> {
         let holds: Vec<Hold> = if placement.groups.is_empty() {
             placement.nodes.iter().map(|name| self.hold_on(placement, name)).collect::<Result<_>>()?
         } else {
@@ -27,7 +32,7 @@ impl Fleet {
                 what: "a device of a node that the placement does not list".to_owned(),
             });
         }
-        self.take_next(holds)
+        Ok(holds)
     }
 
     /// What a placement takes on one of its nodes.
@@ -36,7 +41,8 @@ impl Fleet {
         let (share_milli, share_memory_mib) = (placement.share_milli(), placement.share_memory_mib);
         let (cpu_milli, memory_mib) = (placement.cpu_milli, placement.memory_mib);
         let (bound, team) = (placement.bound, placement.team.clone());
-        Ok(Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team })
+        let pool = self.pool_named(node, placement.pool.as_ref());
+        Ok(Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team, pool })
     }
 
     /// What one group of a placement takes.
@@ -45,7 +51,13 @@ impl Fleet {
         let share_milli = group.devices.first().map_or(0, |grant| grant.share_milli);
         let (cpu_milli, memory_mib, share_memory_mib) = (group.cpu_milli, group.memory_mib, group.share_memory_mib);
         let (bound, team) = (group.bound, placement.team.clone());
-        Ok(Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team })
+        let pool = self.pool_named(node, group.pool.as_ref());
+        Ok(Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team, pool })
+    }
+
+    /// The pool of this name in the cluster of a node.
+    pub(super) fn pool_named(&self, node: NodeIdx, name: Option<&String>) -> Option<u16> {
+        self.pools.find(self.node(node), name?)
     }
 
     /// A node and granted devices of it, of which as much is free as when the decision was made.
@@ -72,7 +84,8 @@ impl Fleet {
         let (cpu_milli, memory_mib) = (choice.cpu_milli, choice.host_memory_mib);
         let (node, devices) = (best.node, best.devices);
         let (share_memory_mib, bound) = (choice.share_memory_mib, choice.bound);
-        self.take_hold(Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team })
+        let pool = self.pools.charged(self.node(node), choice);
+        self.take_hold(Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team, pool })
     }
 
     /// Takes capacity as stated, whatever a choice would make of it; refused when there is less.
@@ -92,6 +105,7 @@ impl Fleet {
             self.node_changes(hold.node);
             self.capacity.give(&hold).expect("what a hold took can be given back");
             self.quotas.give(&hold, &self.inventory);
+            self.pools.give(&hold, &self.inventory);
             self.capacity.settle();
             self.node_changed(hold.node);
         }
@@ -122,6 +136,7 @@ impl Fleet {
             self.capacity.settle();
             self.node_changed(hold.node);
             self.quotas.take(hold, &self.inventory);
+            self.pools.take(hold, &self.inventory);
         }
         self.holds.insert(id, holds);
         Ok(())

@@ -5,10 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::document::{FleetDocument, NodeDocument};
 use crate::error::{Error, Result};
 use crate::fleet::Fleet;
-use crate::hold::{Hold, HoldId};
+use crate::hold::{HoldId, NamedHold};
 use crate::measured::MeasuredTable;
 use crate::mix::MixDocument;
-use crate::pairing::BoundBy;
 use crate::profile::Profiles;
 use crate::quota::Limit;
 use crate::reading::{Reading, located};
@@ -27,6 +26,8 @@ struct Snapshot {
     mix: MixDocument,
     #[serde(default)]
     limits: Vec<Limit>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    spent_milli: Vec<Option<u64>>,
     #[serde(default)]
     measured: MeasuredTable,
     #[serde(default)]
@@ -43,23 +44,12 @@ struct ReadingSnapshot {
     free_milli: u16,
 }
 
-/// A hold on one node by names, since positions are not part of the format. Those of one step follow each other.
+/// A hold on one node. Those of one step follow each other.
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct HoldSnapshot {
     hold: HoldId,
-    cluster: String,
-    node: String,
-    devices: Vec<u32>,
-    share_milli: u16,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    share_memory_mib: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    bound: Option<BoundBy>,
-    cpu_milli: u64,
-    memory_mib: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    team: Option<String>,
+    #[serde(flatten)]
+    on_node: NamedHold,
 }
 
 impl Fleet {
@@ -78,11 +68,15 @@ impl Fleet {
         let mut fleet = Self::new(snapshot.document, snapshot.profiles)?;
         fleet.set_mix(snapshot.mix)?;
         fleet.set_limits(snapshot.limits);
+        if !snapshot.spent_milli.is_empty() {
+            fleet.set_spent(&snapshot.spent_milli)?;
+        }
         fleet.set_measured(snapshot.measured)?;
         for held in snapshot.holds.chunk_by(|a, b| a.hold == b.hold) {
             let id = held[0].hold;
             let missing = || refuse(format!("hold {id} names what is not there"));
-            let holds = held.iter().map(|held| fleet.find_hold(held).ok_or_else(missing)).collect::<Result<_>>()?;
+            let found = held.iter().map(|held| fleet.find_hold(&held.on_node).ok_or_else(missing));
+            let holds = found.collect::<Result<_>>()?;
             fleet.take(id, holds)?;
         }
         fleet.next_hold = snapshot.next_hold;
@@ -115,21 +109,7 @@ impl Fleet {
 
     fn snapshot(&self) -> Snapshot {
         let each = self.holds.iter().flat_map(|(&id, holds)| holds.iter().map(move |hold| (id, hold)));
-        let holds = each.map(|(id, hold)| {
-            let node = self.node(hold.node);
-            HoldSnapshot {
-                hold: id,
-                cluster: node.cluster.clone(),
-                node: node.name.clone(),
-                devices: hold.devices.iter().map(|&at| self.inventory.devices[at].id).collect(),
-                share_milli: hold.share_milli,
-                share_memory_mib: hold.share_memory_mib,
-                bound: hold.bound,
-                cpu_milli: hold.cpu_milli,
-                memory_mib: hold.memory_mib,
-                team: hold.team.clone(),
-            }
-        });
+        let holds = each.map(|(hold, held)| HoldSnapshot { hold, on_node: self.named_hold(held) });
         let kept = self.readings.values();
         let kept = kept.map(|kept| ReadingSnapshot { reading: kept.reading.clone(), free_milli: kept.free_milli });
         Snapshot {
@@ -138,18 +118,11 @@ impl Fleet {
             profiles: self.profiles.clone(),
             mix: self.mix.document.clone(),
             limits: self.quotas.limits().to_vec(),
+            spent_milli: self.quotas.spent(),
             measured: self.measured.table().clone(),
             readings: kept.collect(),
             holds: holds.collect(),
             next_hold: self.next_hold,
         }
-    }
-
-    fn find_hold(&self, held: &HoldSnapshot) -> Option<Hold> {
-        let node = self.inventory.find_node(&held.cluster, &held.node)?;
-        let devices = held.devices.iter().map(|&id| self.inventory.find_device(node, id)).collect::<Option<_>>()?;
-        let (share_milli, cpu_milli, memory_mib) = (held.share_milli, held.cpu_milli, held.memory_mib);
-        let (share_memory_mib, bound, team) = (held.share_memory_mib, held.bound, held.team.clone());
-        Some(Hold { node, devices, share_milli, share_memory_mib, bound, cpu_milli, memory_mib, team })
     }
 }

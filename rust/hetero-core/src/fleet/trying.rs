@@ -18,6 +18,7 @@ impl Fleet {
             inventory: self.inventory.clone(),
             capacity: self.capacity.clone(),
             quotas: self.quotas.clone(),
+            pools: self.pools.clone(),
             measured: self.measured.clone(),
             readings: self.readings.clone(),
             draws: self.draws.clone(),
@@ -37,10 +38,12 @@ impl Fleet {
         let start = self.capacity.checkpoint();
         self.capacity.take(hold).ok()?;
         self.quotas.take(hold, &self.inventory);
+        self.pools.take(hold, &self.inventory);
         self.draws.update(&self.inventory, &self.capacity.free_milli, &self.readings, hold.node);
         let answer = ask(self);
         self.capacity.rollback(start);
         self.quotas.give(hold, &self.inventory);
+        self.pools.give(hold, &self.inventory);
         self.draws.update(&self.inventory, &self.capacity.free_milli, &self.readings, hold.node);
         Some(answer)
     }

@@ -4,7 +4,7 @@ use crate::decision::{GroupGrant, Note, Penalty, Placement, Reason, Term};
 use crate::explain::Scored;
 use crate::fleet::Fleet;
 use crate::groups::{Joint, label, members};
-use crate::place::{self, Question, granted, grants};
+use crate::place::{self, Question, granted, grants, pool_of};
 use crate::request::{Choice, Request};
 use crate::score::{self, Candidate, performance, round, topology};
 
@@ -33,6 +33,7 @@ pub(crate) fn placement(
             memory_mib: member.host_memory_mib,
             share_memory_mib: member.share_memory_mib.filter(|_| member.is_share()),
             bound: member.bound.filter(|_| member.is_share()),
+            pool: pool_of(fleet, member, best),
         })
         .collect();
     Placement {
@@ -46,6 +47,7 @@ pub(crate) fn placement(
         memory_mib: groups.iter().map(|group| group.memory_mib).sum(),
         share_memory_mib: None,
         bound: None,
+        pool: None,
         cut: None,
         notes: cross_node(joint, fleet).into_iter().collect(),
         groups,

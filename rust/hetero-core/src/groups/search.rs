@@ -193,5 +193,6 @@ pub(crate) fn hold(fleet: &Fleet, member: &Choice, best: &Best, team: Option<Str
         cpu_milli: member.cpu_milli,
         memory_mib: member.host_memory_mib,
         team,
+        pool: fleet.pools().charged(fleet.node(best.node), member),
     }
 }

@@ -2,7 +2,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use crate::document::{ClusterDocument, DeviceGroup, FleetDocument, NodeDocument, PoolDocument};
+use crate::document::{ClusterDocument, DeviceGroup, FleetDocument, NodeDocument, PoolDocument, Use};
 use crate::error::{Error, Result};
 use crate::inventory::Node;
 use crate::kind::Kind;
@@ -30,6 +30,16 @@ impl NamedNode<'_> {
         self.cluster.pools.iter().enumerate().find(|(_, pool)| Some(&pool.name) == self.document.pool.as_ref())
     }
 
+    /// The pool that an entry of the node is charged to, by its place among those that share the cluster out.
+    pub(super) fn charged(&self, used: &Use, path: &str) -> Result<Option<u16>> {
+        let Some(name) = &used.charged else { return Ok(None) };
+        let mut sharing = self.cluster.pools.iter().filter(|pool| pool.nominal.is_some());
+        let message = || format!("no pool {name:?} with a nominal share is in cluster {:?}", self.cluster.name);
+        let at = sharing.position(|pool| pool.name == *name);
+        let at = at.ok_or_else(|| Error::document(format!("{path}.charged"), message()))?;
+        Ok(u16::try_from(at).ok())
+    }
+
     /// Whether its pool lets devices be cut.
     pub(super) fn may_be_cut(&self) -> bool {
         self.pool().is_some_and(|(_, pool)| pool.repartition == Some(true))
@@ -38,13 +48,10 @@ impl NamedNode<'_> {
     /// The kind of a group of devices in the pool of the node.
     pub(super) fn kind_of(&self, group: &DeviceGroup, path: &str, profiles: &Profiles) -> Result<Kind> {
         let kind = Kind::of(group, path, profiles)?;
-        match self.pool() {
-            None => Ok(kind),
-            Some((at, pool)) => {
-                let terms = Terms::of(pool, &format!("{}.pools[{at}]", self.cluster_path))?;
-                Ok(kind.on(terms))
-            }
-        }
+        let of_pool = |(at, pool)| Terms::of(pool, &format!("{}.pools[{at}]", self.cluster_path));
+        let terms = self.pool().map_or(Ok(Terms::default()), of_pool)?;
+        let shared_by = self.cluster.is_shared_out().then_some(self.place.0);
+        Ok(kind.on(Terms { shared_by, ..terms }, &self.cluster.name))
     }
 }
 
@@ -68,6 +75,7 @@ pub(super) fn named_nodes(document: &FleetDocument) -> Result<Vec<NamedNode<'_>>
         if !clusters.insert(&cluster.name) {
             return Err(Error::document(cluster_path, format!("cluster {:?} is named twice", cluster.name)));
         }
+        cluster.check_pools(&cluster_path)?;
         let mut names = IndexSet::new();
         for (n, node) in cluster.nodes.iter().enumerate() {
             let path = format!("{cluster_path}.nodes[{n}]");

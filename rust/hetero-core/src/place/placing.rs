@@ -44,6 +44,7 @@ pub(crate) fn placement(
         share_memory_mib: choice.share_memory_mib.filter(|_| choice.is_share()),
         bound: choice.bound.filter(|_| choice.is_share()),
         team: request.team.clone(),
+        pool: pool_of(fleet, choice, best),
         reasons,
         performance: match index {
             0 => Performance { ratio: Some(1.0), source: "first choice".to_owned() },
@@ -53,6 +54,13 @@ pub(crate) fn placement(
         reserved: false,
         trace_id: trace_id(fleet, request, question),
     }
+}
+
+/// The pool that a choice is charged to there.
+pub(crate) fn pool_of(fleet: &Fleet, choice: &Choice, best: &Best) -> Option<String> {
+    let node = fleet.node(best.node);
+    let pool = fleet.pools().charged(node, choice)?;
+    fleet.pools().name(node, pool).map(str::to_owned)
 }
 
 pub(crate) fn grants(fleet: &Fleet, choice: &Choice, best: &Best) -> Vec<Grant> {
@@ -105,5 +113,6 @@ pub(crate) fn trace_id(fleet: &Fleet, request: &Request, question: &Question) ->
     let digest = fleet.quotas().digested(request.team.as_deref(), digest);
     let kept = request.choices.iter().find_map(|choice| choice.place.checkpoint.as_ref());
     let digest = kept.map_or(digest.clone(), |location| digest.text("kept").text(location));
+    let digest = fleet.pools().digested(request.priority, digest);
     hex(fleet.measured().digested(request, digest).finish())
 }

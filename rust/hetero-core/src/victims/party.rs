@@ -276,7 +276,8 @@ fn entry_of(inventory: &Inventory, node: NodeIdx, used: &Use, made_at: Option<&s
             bound: used.bound,
             cpu_milli: used.cpu_milli.unwrap_or(0),
             memory_mib: used.memory_mib.unwrap_or(0),
-            team: None, // quotas are left as they are
+            team: None, // quotas and pools are left as they are
+            pool: None,
         },
         priority,
         counted_from: age.map(|(from, _)| from),

@@ -65,15 +65,15 @@ pub fn instance(fleet: &Fleet, batch: &Batch, settings: &Settings) -> Result<Ins
 }
 
 fn offers(fleet: &Fleet, request: &Request, left: &mut usize) -> Result<Vec<Offer>> {
-    let is_limited = |team: &String| fleet.quotas().limits().iter().any(|limit| limit.team == *team);
-    let is_tied = request.team.as_ref().is_some_and(is_limited)
+    let is_limited = |team: &String| fleet.quotas().is_limited(team);
+    let is_tied = fleet.pools().is_any()
+        || request.team.as_ref().is_some_and(is_limited)
         || request.choices.iter().any(|choice| {
             let is_score = choice.min_score.is_some() || choice.count_ceiling.is_some();
             choice.may_be_gang() || choice.has_groups() || choice.place.spread.is_some() || is_score
         });
     if is_tied {
-        let rules =
-            "several nodes, groups, spread, limits of a team, a least score and ranges of counts are left to `search`";
+        let rules = "several nodes, groups, spread, limits of a team, pools that share a cluster, a least score and ranges of counts are left to `search`";
         return Err(refuse(&format!("{}: exact plans know no such rule: {rules}", request.requirement)));
     }
     let (inventory, question) = (fleet.inventory(), Question::default());

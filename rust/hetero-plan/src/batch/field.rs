@@ -45,7 +45,7 @@ pub(crate) fn is_countable(_: &Fleet, node: &Node) -> bool {
 /// Whether a request is of the form that rooms know.
 pub(crate) fn is_simple(fleet: &Fleet, request: &Request) -> bool {
     let [choice] = request.choices.as_slice() else { return false };
-    let is_limited = |team: &String| fleet.quotas().limits().iter().any(|limit| limit.team == *team);
+    let is_limited = |team: &String| fleet.quotas().is_limited(team);
     let is_linked = choice.count > 1 && choice.link.is_some();
     let is_plain = !choice.may_be_gang()
         && !choice.has_groups()

@@ -12,8 +12,8 @@ use crate::dag::order::Order;
 /// A step and what it holds on one node.
 pub(crate) type Use<'a> = (usize, &'a Hold);
 
-/// What is taken of a device: share, memory where a share asked for memory, and for whom.
-type Taken<'a> = (u64, Option<u64>, Option<&'a str>);
+/// What is taken of a device: share, memory where a share asked for memory, for whom, and the pool that is charged.
+type Taken<'a> = (u64, Option<u64>, Option<&'a str>, Option<u16>);
 
 /// Holds that stand for those of all these steps on a node together. Steps of which one is before the other may hold the
 /// same; of it as much is taken as those that may run together hold at most.
@@ -30,7 +30,7 @@ pub(crate) fn merged(inventory: &Inventory, order: &Order, node: NodeIdx, uses: 
         let usable_mib = inventory.kinds[inventory.devices[device].kind.at()].usable_mib;
         let taken = by_steps.entry((uses.iter().map(|used| used.0).collect(), usable_mib)).or_insert_with(|| {
             let milli = most(order, &uses, |hold| u64::from(hold.share_milli));
-            (milli, memory_mib(order, &uses, usable_mib), team(&uses))
+            (milli, memory_mib(order, &uses, usable_mib), team(&uses), pool(&uses))
         });
         alike.entry(*taken).or_default().push(device);
     }
@@ -43,14 +43,16 @@ pub(crate) fn merged(inventory: &Inventory, order: &Order, node: NodeIdx, uses: 
         cpu_milli: most(order, uses, |hold| hold.cpu_milli),
         memory_mib: most(order, uses, |hold| hold.memory_mib),
         team: team(uses).map(str::to_owned),
+        pool: None, // which counts devices
     };
-    let of_devices = alike.into_iter().map(|((milli, share_memory_mib, team), devices)| Hold {
+    let of_devices = alike.into_iter().map(|((milli, share_memory_mib, team, pool), devices)| Hold {
         devices,
         share_milli: u16::try_from(milli).unwrap_or(u16::MAX),
         share_memory_mib,
         cpu_milli: 0,
         memory_mib: 0,
         team: team.map(str::to_owned),
+        pool,
         ..host
     });
     of_devices.chain([host.clone()]).collect()
@@ -78,4 +80,9 @@ fn memory_mib(order: &Order, uses: &[Use<'_>], usable_mib: Option<u64>) -> Optio
 /// The team that it counts for; a pipeline has one.
 fn team<'a>(uses: &[Use<'a>]) -> Option<&'a str> {
     uses.iter().find_map(|(_, hold)| hold.team.as_deref())
+}
+
+/// The pool that is charged; where steps of several pools have a device one after the other, that of the first.
+fn pool(uses: &[Use<'_>]) -> Option<u16> {
+    uses.iter().find_map(|(_, hold)| hold.pool)
 }

@@ -161,6 +161,7 @@ impl Kept {
             cpu_milli: 0,
             memory_mib: 0,
             team: None,
+            pool: world.fleet.pools().charged(world.fleet.node(node), choice),
         };
         let free = occupancy.capacity();
         let cpu_milli = choice.cpu_milli.min(free.free_cpu_milli[node.at()].unwrap_or(0));

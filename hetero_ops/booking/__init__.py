@@ -1,0 +1,1 @@
+"""Place, reserve, and place anew where somebody was faster."""

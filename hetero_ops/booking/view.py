@@ -1,0 +1,70 @@
+"""A fleet with what the ledger has booked on it."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hetero_ops.ledger.ledger import Ledger
+from hetero_ops.ledger.spending import spent
+from hetero_ops.placement.decision import Placement
+from hetero_ops.placement.fleet import Fleet
+from hetero_ops.placement.holding import Holding, Take
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+# A budget is of hours: who looks every few seconds misses nothing, and many reservations are a lot to add up.
+_SUMMED_EVERY_MS = 5000
+
+
+class FleetView:
+    """A fleet whose reserved devices are taken. It follows the ledger: `follow` takes in what changed since."""
+
+    def __init__(self, fleet: Fleet, ledger: Ledger) -> None:
+        """Takes what lives in the ledger; `fleet` is changed, and is this view's own from now on."""
+        self.fleet = fleet
+        self.ledger = ledger
+        self._holds: dict[str, int] = {}
+        self._budgets = fleet.budgets()
+        self._shared = sorted({row["cluster"] for row in fleet.pools()})
+        self._turns: dict[str, int] = {}
+        self._summed_ms: int | None = None
+        self.follow()
+
+    def follow(self, connection: "Connection | None" = None) -> None:
+        """Gives back what ended, takes what is new, and now and then sums up what was spent of budgets.
+
+        Args:
+            connection: where to look, instead of on one of the ledger's own.
+        """
+        if self._shared:
+            self._turns = self.ledger.turns(connection)  # before anything else: what comes later is then noticed
+        live = set(self.ledger.live_ids(connection))
+        for ended in self._holds.keys() - live:
+            self.fleet.release(self._holds.pop(ended))
+        fresh = self.ledger.holds_of(sorted(live - self._holds.keys()), connection)
+        for reservation_id, holds in sorted(fresh.items()):
+            self._holds[reservation_id] = self.fleet.occupy(holds)
+        self._sum_up()
+
+    def holding(self, placement: Placement) -> Holding:
+        """What a placement made on this view holds.
+
+        Where pools share a cluster, it takes the next turn there: what a pool may have depends on what all others use,
+        so nobody may have reserved there since this view looked.
+
+        Raises:
+            StalePlacement: a device that it names changed since.
+        """
+        holding = self.fleet.holding(placement)
+        if placement.cluster not in self._shared:
+            return holding
+        turn = Take("turn", placement.cluster, "", "", 1, self._turns.get(placement.cluster, 0) + 1)
+        return replace(holding, takes=(*holding.takes, turn))
+
+    def _sum_up(self) -> None:
+        now_ms = self.ledger.now_ms()
+        is_recent = self._summed_ms is not None and 0 <= now_ms - self._summed_ms < _SUMMED_EVERY_MS
+        if self._budgets and not is_recent:
+            sums = spent(self.ledger, self._budgets, self.fleet.catalog)
+            self.fleet.set_spent([each.spent_milli for each in sums])
+            self._summed_ms = now_ms

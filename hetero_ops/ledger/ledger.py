@@ -1,0 +1,372 @@
+"""`Ledger`: books, renews and ends reservations. Each change is one transaction, with the events that tell of it."""
+
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from sqlalchemy import Connection, Engine, Select, select, update
+from sqlalchemy.exc import IntegrityError
+
+from hetero_ops.errors import ReservationConflict, UnknownReservation
+from hetero_ops.ledger import decisions, statement
+from hetero_ops.ledger.database import default_url, open_engine, reader_of, turn_of
+from hetero_ops.ledger.events import Event, record
+from hetero_ops.ledger.lasting import lasting
+from hetero_ops.ledger.reservation import LIVE, Asked, Reservation, State
+from hetero_ops.ledger.schema import reservation
+from hetero_ops.placement.decision import Decision
+
+T = TypeVar("T")
+_MOST_NAMED = 3
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class Ledger:
+    """The durable state. Safe to share between threads; after a fork the child opens connections of its own.
+
+    All state is in the database: two processes, or two hosts with PostgreSQL, see the same.
+    """
+
+    def __init__(self, engine: Engine, clock: Callable[[], int] = _now_ms) -> None:
+        """Wraps an engine that `open_engine` made; `Ledger.open` is the usual way in."""
+        self._engine = engine
+        self._reader = reader_of(engine)
+        self._turn = turn_of(engine)
+        self._is_file = engine.dialect.name == "sqlite"
+        self._clock = clock
+
+    @classmethod
+    def open(cls, url: str | None = None, *, clock: Callable[[], int] = _now_ms) -> Self:
+        """Opens a ledger, and makes it where there is none.
+
+        Args:
+            url: `sqlite:///FILE`, a path, or `postgresql://HOST/NAME`; without one `HETERO_OPS_LEDGER`, else a file in
+                the user's state directory.
+            clock: milliseconds since 1970.
+
+        Raises:
+            LedgerUnusable: it cannot be used from here; the message says what to set.
+        """
+        return cls(open_engine(url or default_url()), clock)
+
+    def close(self) -> None:
+        """Closes its connections."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def url(self) -> str:
+        """Where it is, without a password."""
+        return self._engine.url.render_as_string()
+
+    def now_ms(self) -> int:
+        """The time by its clock."""
+        return self._clock()
+
+    def reserve(self, asked: Asked) -> Reservation:
+        """Books what a placement holds, all or nothing.
+
+        Raises:
+            ReservationConflict: somebody else has what it would take.
+        """
+        return self._reserve(lambda _connection: asked)
+
+    def reserve_alone(self, ask: Callable[[Connection], Asked]) -> Reservation:
+        """Books what `ask` answers, while nobody else who does the same can: it sees all that they booked.
+
+        Args:
+            ask: is given the connection on which it has to look; what it raises is raised, and nothing is booked.
+
+        Raises:
+            ReservationConflict: somebody who did not wait was faster.
+        """
+
+        def alone(connection: Connection) -> Asked:
+            if not self._is_file:  # there whoever writes is alone
+                connection.execute(statement.ALONE)
+            return ask(connection)
+
+        return self._reserve(alone)
+
+    def _reserve(self, ask: Callable[[Connection], Asked]) -> Reservation:
+        now, reservation_id = self._clock(), uuid.uuid4().hex
+
+        def change(is_again: bool) -> Reservation:  # noqa: FBT001 - the one thing it is told
+            try:
+                with self.writing() as connection:
+                    # An attempt whose answer was lost may have been made.
+                    if is_again and (made := self._found(connection, statement.ONE, reservation_id)):
+                        return made
+                    return self._insert(connection, ask(connection), reservation_id, now)
+            except (ReservationConflict, IntegrityError):
+                # And it may have been under way until now: then it is itself what stood in its way.
+                if is_again and (
+                    made := self._read(lambda reading: self._found(reading, statement.ONE, reservation_id))
+                ):
+                    return made
+                raise
+
+        return lasting(change)
+
+    def _insert(self, connection: Connection, asked: Asked, reservation_id: str, now: int) -> Reservation:
+        placement, owner = asked.placement, asked.owner
+        takes = [asdict(take) for take in asked.holding.takes]
+        row = {
+            "id": reservation_id,
+            "state": State.RESERVED.value,
+            "owner_kind": owner.kind,
+            "owner": owner.key,
+            "team": asked.team,
+            "priority": asked.priority,
+            "requirement": placement.requirement,
+            "trace_id": placement.trace_id,
+            "cluster": placement.cluster,
+            "terms": {"choice": placement.choice, "sku": placement.sku, **asked.terms},
+            "holds": list(asked.holding.holds),
+            "takes": takes,
+            "since_ms": now,
+            "heartbeat_ms": now,
+            "lease_ms": round(asked.lease_s * 1000),
+            "checkpoint_ms": None,
+            "ended_ms": None,
+            "ended_by": None,
+            "peak_memory_mib": None,
+            "mean_power_mw": None,
+        }
+        self._take(connection, takes)
+        connection.execute(statement.RESERVING, row)
+        decisions.remember(connection, placement, now)
+        # At last, when all is locked that it tells of: so events have the order of what happened.
+        record(connection, now, Event.RESERVED, reservation_id, owner, {"holds": row["holds"], "takes": takes})
+        return Reservation(owner=owner, state=State.RESERVED, **_without(row, ("owner_kind", "owner", "state")))
+
+    def heartbeat(
+        self,
+        reservation_id: str,
+        *,
+        checkpoint_ms: int | None = None,
+        peak_memory_mib: int | None = None,
+        mean_power_mw: int | None = None,
+    ) -> None:
+        """Renews the lease; an orphaned reservation is its owner's again. A heartbeat alone writes no event.
+
+        Args:
+            reservation_id: which one.
+            checkpoint_ms: when the step last saved its state, where it says so.
+            peak_memory_mib: most memory that it used of any of its devices so far, where it was measured.
+            mean_power_mw: mean power of its devices together so far, where it was measured.
+
+        Raises:
+            UnknownReservation: it does not live any more: whoever has its devices now, the caller has not.
+        """
+        now = self._clock()
+        told = {"checkpoint_ms": checkpoint_ms, "peak_memory_mib": peak_memory_mib, "mean_power_mw": mean_power_mw}
+        values = {"heartbeat_ms": now, **{name: value for name, value in told.items() if value is not None}}
+        if not self._renew(reservation_id, values):
+            lasting(lambda _: self._recover(reservation_id, values))
+
+    def _renew(self, reservation_id: str, values: dict[str, Any]) -> bool:
+        """Renews one that is not withheld: one statement, and no transaction around it. Whether it did."""
+        renewing = statement.renewing(*values) if len(values) > 1 else statement.RENEWING
+        parameters = {"of": reservation_id, **{f"now_{name}": value for name, value in values.items()}}
+
+        def change(_is_again: bool) -> int:  # noqa: FBT001 - the one thing it is told
+            with self.writing() if self._is_file else self.reading() as connection:
+                return connection.execute(renewing, parameters).rowcount
+
+        return lasting(change) > 0
+
+    def _recover(self, reservation_id: str, values: dict[str, Any]) -> None:
+        with self.writing() as connection:
+            before = _living(self._found(connection, statement.ONE_ALONE, reservation_id), reservation_id)
+            values = {**values, "state": State.RESERVED.value}
+            connection.execute(update(reservation).where(reservation.c.id == reservation_id).values(values))
+            if before.state is State.ORPHANED:
+                record(connection, values["heartbeat_ms"], Event.RECOVERED, reservation_id, before.owner, {})
+
+    def release(self, reservation_id: str, *, by: str = "owner") -> Reservation:
+        """Ends a reservation and gives back what it took.
+
+        Raises:
+            UnknownReservation: there is none, or it ended before.
+        """
+        now = self._clock()
+
+        def change(is_again: bool) -> Reservation:  # noqa: FBT001 - the one thing it is told
+            with self.writing() as connection:
+                found = self._found(connection, statement.ONE_ALONE, reservation_id)
+                if found is not None and is_again and _was_ended(found, State.RELEASED, now, by):
+                    return found
+                return self._end(connection, _living(found, reservation_id), State.RELEASED, now, by)
+
+        return lasting(change)
+
+    def expire(self, reservation_id: str, *, heartbeat_ms: int, by: str) -> Reservation | None:
+        """Ends a reservation whose owner is gone, unless it was heard of since `heartbeat_ms`."""
+        now = self._clock()
+
+        def change(is_again: bool) -> Reservation | None:  # noqa: FBT001 - the one thing it is told
+            with self.writing() as connection:
+                found = self._found(connection, statement.ONE_ALONE, reservation_id)
+                if found is not None and is_again and _was_ended(found, State.EXPIRED, now, by):
+                    return found
+                if found is None or not found.is_live or found.heartbeat_ms != heartbeat_ms:
+                    return None
+                return self._end(connection, found, State.EXPIRED, now, by)
+
+        return lasting(change)
+
+    def orphan(self, reservation_id: str, *, heartbeat_ms: int, by: str) -> bool:
+        """Withholds what a reservation has, unless it was heard of since `heartbeat_ms`. Whether it did."""
+        now = self._clock()
+        is_same = (reservation.c.id == reservation_id) & (reservation.c.heartbeat_ms == heartbeat_ms)
+        found = is_same & (reservation.c.state == State.RESERVED.value)
+
+        def change(_is_again: bool) -> bool:  # noqa: FBT001 - the one thing it is told
+            with self.writing() as connection:
+                changed = connection.execute(update(reservation).where(found).values(state=State.ORPHANED.value))
+                if not changed.rowcount:
+                    return False
+                record(connection, now, Event.ORPHANED, reservation_id, by, {})
+                return True
+
+        return lasting(change)
+
+    def get(self, reservation_id: str) -> Reservation:
+        """A reservation, whether it lives or ended.
+
+        Raises:
+            UnknownReservation: there is none.
+        """
+        found = self._read(lambda connection: self._found(connection, statement.ONE, reservation_id))
+        if found is None:
+            raise UnknownReservation(
+                f"the ledger has no reservation {reservation_id}; `hetero-ops ledger list` shows those that live"
+            )
+        return found
+
+    def live(self) -> list[Reservation]:
+        """All that hold devices, the oldest first."""
+        return self.find(LIVE)
+
+    def find(self, states: Iterable[State] = tuple(State), *, trace_id: str | None = None) -> list[Reservation]:
+        """Those in any of these states, the oldest first."""
+        query = select(reservation).where(reservation.c.state.in_([state.value for state in states]))
+        if trace_id is not None:
+            query = query.where(reservation.c.trace_id == trace_id)
+        rows = self._read(
+            lambda connection: connection.execute(query.order_by(reservation.c.since_ms, reservation.c.id)).all()
+        )
+        return [Reservation.of(row) for row in rows]
+
+    def live_ids(self, connection: Connection | None = None) -> list[str]:
+        """Ids of all that hold devices."""
+        return self._read(lambda reading: list(reading.scalars(statement.LIVE_IDS)), connection)
+
+    def holds_of(self, ids: Sequence[str], connection: Connection | None = None) -> dict[str, list[dict[str, Any]]]:
+        """What these have of each node, by id; those that ended since are left out."""
+        if not ids:
+            return {}
+        rows = self._read(lambda reading: reading.execute(statement.HOLDS, {"ids": list(ids)}).all(), connection)
+        return {row.id: row.holds for row in rows}
+
+    def turns(self, connection: Connection | None = None) -> dict[str, int]:
+        """How many reservations each cluster has had whose pools share it: whether anybody reserved there since."""
+        rows = self._read(lambda reading: reading.execute(statement.TURNS).all(), connection)
+        return {row.cluster: row.amount for row in rows}
+
+    def remember(self, decision: Decision) -> None:
+        """Keeps a decision, so that it can be read back by its trace id."""
+        now = self._clock()
+
+        def change(_is_again: bool) -> None:  # noqa: FBT001 - the one thing it is told
+            with self.writing() as connection:
+                decisions.remember(connection, decision, now)
+
+        lasting(change)
+
+    def reading(self) -> Connection:
+        """A connection that only reads."""
+        return self._reader.connect()
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction; in SQLite the only one that writes."""
+        with self._turn(), self._engine.begin() as connection:
+            yield connection
+
+    def _read(self, read: Callable[[Connection], T], connection: Connection | None = None) -> T:
+        if connection is not None:
+            return read(connection)
+
+        def once(_is_again: bool) -> T:  # noqa: FBT001 - the one thing it is told
+            with self.reading() as own:
+                return read(own)
+
+        return lasting(once)
+
+    def _take(self, connection: Connection, takes: list[dict[str, Any]]) -> None:
+        """Takes each thing while it lasts; rows stay locked in the order of `takes`, so nobody waits in a circle."""
+        if not takes:
+            return
+        is_there = all(take["amount"] <= take["most"] for take in takes)
+        taking = statement.TAKING[connection.dialect.name]
+        if not is_there or connection.execute(taking, takes, execution_options=statement.COUNTING).rowcount < len(
+            takes
+        ):
+            rules_first = sorted(takes, key=lambda take: take["resource"] not in statement.RULES)
+            named = " or ".join(map(_words, rules_first[:_MOST_NAMED])) + (" or more" if takes[_MOST_NAMED:] else "")
+            raise ReservationConflict(f"{named} was reserved by somebody else since; place again")
+
+    @staticmethod
+    def _found(connection: Connection, query: Select[Any], reservation_id: str) -> Reservation | None:
+        row = connection.execute(query, {"of": reservation_id}).one_or_none()
+        return None if row is None else Reservation.of(row)
+
+    @staticmethod
+    def _end(connection: Connection, found: Reservation, state: State, now: int, by: str) -> Reservation:
+        row = {"of": found.id, "now_state": state.value, "now_ended_ms": now, "now_ended_by": by}
+        connection.execute(statement.ENDING, row)
+        if given := [statement.of_take(take) for take in found.takes if take["resource"] != statement.TURN]:
+            connection.execute(statement.GIVING_BACK, given)
+        record(connection, now, Event(state.value), found.id, by, {"takes": found.takes})
+        return replace(found, state=state, ended_ms=now, ended_by=by)
+
+
+def _living(found: Reservation | None, reservation_id: str) -> Reservation:
+    if found is None or not found.is_live:
+        what = f"reservation {reservation_id} does not live"
+        raise UnknownReservation(f"{what}: it ended or never was, and its devices may be somebody else's")
+    return found
+
+
+def _was_ended(found: Reservation, state: State, now: int, by: str) -> bool:
+    """Whether it was this very change that ended it, in an attempt whose answer was lost."""
+    return (found.state, found.ended_ms, found.ended_by) == (state, now, by)
+
+
+def _words(take: dict[str, Any]) -> str:
+    if take["resource"] == statement.TURN:
+        return f"a share of the pools of {take['cluster']}"
+    if take["resource"] == "quota":
+        return f"the quota of team {take['node']} for {take['item']}"
+    item = f" {take['item']}" if take["item"] else ""
+    return f"{take['resource']}{item} of {take['node']} in {take['cluster']}"
+
+
+def _without(row: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in names}

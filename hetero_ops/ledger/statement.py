@@ -1,0 +1,78 @@
+"""The statements of reserving, renewing and ending. Built once: building one costs as much as running it."""
+
+from typing import Any
+
+from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from hetero_ops.ledger.reservation import LIVE, State
+from hetero_ops.ledger.schema import decision, event, reservation, taken
+
+_DIALECTS = {"sqlite": sqlite, "postgresql": postgresql}
+_IS_IT = reservation.c.id == bindparam("of")
+# Literals, since a list of parameters is written out anew at every execution.
+_IS_LIVE = reservation.c.state.in_([bindparam(None, state.value, literal_execute=True) for state in LIVE])
+_KEY = (taken.c.resource, taken.c.cluster, taken.c.node, taken.c.item)
+
+COUNTING = {"preserve_rowcount": True}
+"""For inserts of which is asked how many rows they changed: psycopg says -1 otherwise, whatever happened."""
+
+LIVE_IDS = select(reservation.c.id).where(_IS_LIVE)
+HOLDS = select(reservation.c.id, reservation.c.holds).where(
+    reservation.c.id.in_(bindparam("ids", expanding=True)) & _IS_LIVE
+)
+ONE = select(reservation).where(_IS_IT)
+ONE_ALONE = ONE.with_for_update()
+"""Nobody else changes it until the transaction ends."""
+
+RESERVING = insert(reservation)
+ENDING = (
+    update(reservation)
+    .where(_IS_IT)
+    .values({name: bindparam(f"now_{name}") for name in ("state", "ended_ms", "ended_by")})
+)
+RECORDING = insert(event)
+REMEMBERING = {name: dialect.insert(decision).on_conflict_do_nothing() for name, dialect in _DIALECTS.items()}
+GIVING_BACK = (
+    update(taken)
+    .where(*(column == bindparam(f"of_{column.name}") for column in _KEY))
+    .values(amount=taken.c.amount - bindparam("given"))
+)
+
+
+def of_take(take: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of `GIVING_BACK`."""
+    return {**{f"of_{column.name}": take[column.name] for column in _KEY}, "given": take["amount"]}
+
+
+def _taking(dialect: Any) -> Any:  # noqa: ANN401 - a module of SQLAlchemy
+    row = dialect.insert(taken)
+    after = taken.c.amount + row.excluded.amount
+    return row.on_conflict_do_update(
+        index_elements=list(_KEY), set_={"amount": after}, where=after <= bindparam("most")
+    )
+
+
+TAKING = {name: _taking(dialect) for name, dialect in _DIALECTS.items()}
+"""Adds to what is taken where all of it together stays within what there is; changes no row otherwise."""
+
+
+def renewing(*told: str) -> Any:  # noqa: ANN401 - an update
+    """Renews a reservation that is not withheld, and keeps what its owner told beside."""
+    values: dict[str, Any] = {name: bindparam(f"now_{name}") for name in ("heartbeat_ms", *told)}
+    return update(reservation).where(_IS_IT & (reservation.c.state == State.RESERVED.value)).values(values)
+
+
+RENEWING = renewing()
+
+# Any number will do, as long as all versions of this program take the same.
+ALONE = select(func.pg_advisory_xact_lock(4_711_020_262))
+"""Waits until nobody else books alone; ends with the transaction."""
+
+TURN = "turn"
+"""A resource that is only ever taken: whoever reserved in a cluster took a turn there. It is not given back."""
+
+RULES = (TURN, "quota")
+"""Resources that are no things: what rules leave to somebody."""
+
+TURNS = select(taken.c.cluster, taken.c.amount).where(taken.c.resource == TURN)
