@@ -1,5 +1,6 @@
 """A fleet with what the ledger has booked on it."""
 
+import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,20 +16,38 @@ if TYPE_CHECKING:
 # A budget is of hours: who looks every few seconds misses nothing, and many reservations are a lot to add up.
 _SUMMED_EVERY_MS = 5000
 
+# Where two met others come too. 64 processes book three times as fast as with a try in vain before each booking.
+_CROWDED_MS = 1000
+
 
 class FleetView:
-    """A fleet whose reserved devices are taken. It follows the ledger: `follow` takes in what changed since."""
+    """A fleet whose reserved devices are taken. It follows the ledger: `follow` takes in what changed since.
+
+    Safe to share between threads. Who places and then asks for the holding takes `alone` for both, so that in between
+    nobody makes the view follow.
+    """
 
     def __init__(self, fleet: Fleet, ledger: Ledger) -> None:
         """Takes what lives in the ledger; `fleet` is changed, and is this view's own from now on."""
         self.fleet = fleet
         self.ledger = ledger
         self._holds: dict[str, int] = {}
+        self._crowded_until_ms = 0
         self._budgets = fleet.budgets()
         self._shared = sorted({row["cluster"] for row in fleet.pools()})
         self._turns: dict[str, int] = {}
         self._summed_ms: int | None = None
+        self.alone = threading.RLock()
         self.follow()
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether others book at the same time: then who places before it is alone mostly does so in vain."""
+        return self.ledger.now_ms() < self._crowded_until_ms
+
+    def met(self) -> None:
+        """Says that somebody else got what was to be booked."""
+        self._crowded_until_ms = self.ledger.now_ms() + _CROWDED_MS
 
     def follow(self, connection: "Connection | None" = None) -> None:
         """Gives back what ended, takes what is new, and now and then sums up what was spent of budgets.
@@ -36,15 +55,19 @@ class FleetView:
         Args:
             connection: where to look, instead of on one of the ledger's own.
         """
+        with self.alone:
+            self._take_in(connection)
+            self._sum_up()
+
+    def _take_in(self, connection: "Connection | None") -> None:
         if self._shared:
             self._turns = self.ledger.turns(connection)  # before anything else: what comes later is then noticed
         live = set(self.ledger.live_ids(connection))
         for ended in self._holds.keys() - live:
             self.fleet.release(self._holds.pop(ended))
         fresh = self.ledger.holds_of(sorted(live - self._holds.keys()), connection)
-        for reservation_id, holds in sorted(fresh.items()):
+        for reservation_id, holds in fresh.items():
             self._holds[reservation_id] = self.fleet.occupy(holds)
-        self._sum_up()
 
     def holding(self, placement: Placement) -> Holding:
         """What a placement made on this view holds.

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DisconnectionError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError, DisconnectionError, NoSuchModuleError
 
 from hetero_ops.errors import LedgerUnusable
 from hetero_ops.ledger import schema
@@ -27,6 +27,7 @@ _TRUSTED_S = 5.0
 _NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p", "afs", "lustre", "gpfs", "ceph", "fuse.glusterfs", "beegfs"}
 )
+_MOUNTS = Path("/proc/mounts")
 _ELSEWHERE = "set HETERO_OPS_LEDGER to a PostgreSQL URL, or HETERO_OPS_SERVICE_URL to a service that keeps the ledger"
 # Any number will do, as long as all versions of this program take the same.
 _MIGRATION_LOCK = 4_711_020_261
@@ -55,7 +56,7 @@ def open_engine(url: str) -> Engine:
             _open_file(engine)
         else:
             _open_server(engine)
-    except OperationalError as error:
+    except DatabaseError as error:
         engine.dispose()
         reason = str(error.orig).strip().partition("\n")[0]
         raise LedgerUnusable(f"{engine.url}: the ledger cannot be opened: {reason}") from None
@@ -75,7 +76,7 @@ def _engine(text_of_url: str) -> Engine:
             return _server_engine(url)
         if url.get_backend_name() == "sqlite":
             return _file_engine(url)
-    except (ArgumentError, NoSuchModuleError):
+    except (ArgumentError, NoSuchModuleError, ValueError):  # the last: a port that is no number
         pass
     except ModuleNotFoundError as error:
         raise LedgerUnusable(f"{error.name} is missing; pip install 'hetero-ops[postgres]'") from None
@@ -199,7 +200,7 @@ def _bring_up(connection: Connection) -> None:
 def _refuse_network(path: Path) -> None:
     """SQLite's locks do not hold across hosts (sqlite.org/useovernet.html): two would book the same devices."""
     try:
-        mounts = [line.split() for line in Path("/proc/mounts").read_text(encoding="utf-8").splitlines()]
+        mounts = [line.split() for line in _MOUNTS.read_text(encoding="utf-8").splitlines()]
     except OSError:
         return
     above = [mount for mount in mounts if path.is_relative_to(mount[1])]

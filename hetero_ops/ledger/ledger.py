@@ -1,5 +1,6 @@
 """`Ledger`: books, renews and ends reservations. Each change is one transaction, with the events that tell of it."""
 
+import json
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -277,12 +278,13 @@ class Ledger:
         """Ids of all that hold devices."""
         return self._read(lambda reading: list(reading.scalars(statement.LIVE_IDS)), connection)
 
-    def holds_of(self, ids: Sequence[str], connection: Connection | None = None) -> dict[str, list[dict[str, Any]]]:
-        """What these have of each node, by id; those that ended since are left out."""
+    def holds_of(self, ids: Sequence[str], connection: Connection | None = None) -> dict[str, str]:
+        """What these have of each node, as JSON, by id; those that ended since are left out."""
         if not ids:
             return {}
-        rows = self._read(lambda reading: reading.execute(statement.HOLDS, {"ids": list(ids)}).all(), connection)
-        return {row.id: row.holds for row in rows}
+        holds, parameters = statement.HOLDS[self._engine.dialect.name], {"ids": json.dumps(ids)}
+        rows = self._read(lambda reading: reading.execute(holds, parameters).all(), connection)
+        return dict(sorted(tuple(row) for row in rows))
 
     def turns(self, connection: Connection | None = None) -> dict[str, int]:
         """How many reservations each cluster has had whose pools share it: whether anybody reserved there since."""

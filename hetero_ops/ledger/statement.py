@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import JSON, Text, bindparam, cast, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from hetero_ops.ledger.reservation import LIVE, State
@@ -18,9 +18,14 @@ COUNTING = {"preserve_rowcount": True}
 """For inserts of which is asked how many rows they changed: psycopg says -1 otherwise, whatever happened."""
 
 LIVE_IDS = select(reservation.c.id).where(_IS_LIVE)
-HOLDS = select(reservation.c.id, reservation.c.holds).where(
-    reservation.c.id.in_(bindparam("ids", expanding=True)) & _IS_LIVE
-)
+# Text as it is stored: it goes to the core, which reads it itself.
+_HOLDS = select(reservation.c.id, cast(reservation.c.holds, Text)).where(_IS_LIVE)
+_EACH = {
+    "sqlite": select(func.json_each(bindparam("ids")).table_valued("value").c.value),
+    "postgresql": select(func.json_array_elements_text(cast(bindparam("ids", type_=Text), JSON)).column_valued()),
+}
+HOLDS = {name: _HOLDS.where(reservation.c.id.in_(each)) for name, each in _EACH.items()}
+"""What those have whose ids are in a list in JSON: written out, the statement would be built anew for every length."""
 ONE = select(reservation).where(_IS_IT)
 ONE_ALONE = ONE.with_for_update()
 """Nobody else changes it until the transaction ends."""

@@ -34,19 +34,19 @@ class Holds:
         """
         return Holding.from_json(self._core.holding(placement))
 
-    def occupy(self, holds: Iterable[Mapping[str, Any]]) -> int:
+    def occupy(self, holds: Iterable[Mapping[str, Any]] | str) -> int:
         """Takes what a reservation made elsewhere holds; returns the hold.
 
         What is not there is not taken: a device that this fleet does not know, or knows to be in use, is nobody's to
         give.
 
         Args:
-            holds: as `Holding.holds`.
+            holds: as `Holding.holds`, or the same as JSON.
 
         Raises:
             InvalidDocument: these are no holds.
         """
-        return self._core.occupy(json.dumps(list(holds)).encode())
+        return self._core.occupy((holds if isinstance(holds, str) else json.dumps(list(holds))).encode())
 
     def release(self, hold: int) -> None:
         """Gives the capacity of a hold back.

@@ -161,8 +161,7 @@ class OverviewRow(TypedDict):
 class PoolRow(TypedDict):
     """What a pool of a cluster is guaranteed and has, in thousandths of a device; `pool` of `None` is of nobody.
 
-    `borrowed_milli` is what of its use is beyond its guarantee, `lendable_milli` what others may use of what it does
-    not.
+    `borrowed_milli` is what of its use is beyond its guarantee, `lendable_milli` what others may use of the rest.
     """
 
     cluster: str

@@ -1,13 +1,9 @@
-"""One user of a ledger: books, is heard of, releases, again and again. Started by `storm`, as a process of its own.
+"""One user of a ledger: books, is heard of, releases, again and again. Started by `storm`, as a process of its own."""
 
-Its words: `ready` on stdout, a line on stdin to begin, and what it measured as one line of JSON at the end.
-"""
-
-import argparse
-import json
 import random
-import sys
 import time
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from typing import Any
 
 from hetero_ops import Fleet, Requirement
@@ -32,40 +28,41 @@ ASKS: tuple[tuple[str | dict[str, Any], int], ...] = (
 _BUSY_WAIT_S = 0.02
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("url")
-    parser.add_argument("fleet")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--rounds", type=int, default=200)
-    parser.add_argument("--lease", type=float, default=2.0)
-    arguments = parser.parse_args()
-    chance = random.Random(arguments.seed)
+@dataclass
+class Told:
+    """What it measured. `busy` counts answers that nothing was free."""
+
+    busy: int = 0
+    cpu_s: float = 0.0
+    book_us: list[int] = field(default_factory=list)
+    release_us: list[int] = field(default_factory=list)
+
+
+def work(  # noqa: PLR0913 - what a storm is told
+    parent: Connection, url: str, fleet: str, *, rounds: int, lease_s: float, seed: int
+) -> None:
+    """Says when it is ready, waits for a word to begin, and tells at the end what it measured."""
+    chance = random.Random(seed)
     asks = [Requirement.parse(ask) for ask, _ in ASKS]
-    with Ledger.open(arguments.url) as ledger:
-        view = FleetView(Fleet.load(arguments.fleet), ledger)
+    with Ledger.open(url) as ledger:
+        view = FleetView(Fleet.load(fleet), ledger)
         owner = Owner.this_process()
-        sys.stdout.write("ready\n")
-        sys.stdout.flush()
-        sys.stdin.readline()
-        measured: dict[str, list[int]] = {"book_us": [], "release_us": []}
-        busy, cpu_before_s = 0, time.process_time()
-        for _ in range(arguments.rounds):
+        parent.send("ready")
+        parent.recv()
+        told = Told()
+        cpu_before_s = time.process_time()
+        for _ in range(rounds):
             ask = chance.choices(asks, [often for _, often in ASKS])[0]
             begun = time.perf_counter_ns()
-            while not isinstance(booked := book(view, ask, ledger, owner, lease_s=arguments.lease), Reservation):
-                busy += 1
+            while not isinstance(booked := book(view, ask, ledger, owner, lease_s=lease_s), Reservation):
+                told.busy += 1
                 time.sleep(chance.uniform(0, _BUSY_WAIT_S))
                 begun = time.perf_counter_ns()
-            measured["book_us"].append((time.perf_counter_ns() - begun) // 1000)
+            told.book_us.append((time.perf_counter_ns() - begun) // 1000)
             for _ in range(chance.choice((1, 2))):
                 ledger.heartbeat(booked.id)
             begun = time.perf_counter_ns()
             ledger.release(booked.id)
-            measured["release_us"].append((time.perf_counter_ns() - begun) // 1000)
-        told = {"busy": busy, "cpu_s": time.process_time() - cpu_before_s, **measured}
-    sys.stdout.write(json.dumps(told) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+            told.release_us.append((time.perf_counter_ns() - begun) // 1000)
+        told.cpu_s = time.process_time() - cpu_before_s
+    parent.send(told)

@@ -45,7 +45,7 @@ _OF_NODE = (
 _OF_GROUP = ("numa", "switch", "nic", "memory_mib", "health", "islands", "vgpu", "partition", "pci")
 _OF_USE = (
     *("team", "charged", "cpu_milli", "memory_mib", "device_memory_mib", "preemptible", "priority", "gang"),
-    *("checkpoint_age_s", "since"),
+    *("checkpoint_age_s", "checkpoint_s", "restart_s", "since"),
 )
 
 
@@ -138,6 +138,9 @@ def _of_fleet(case: Case) -> Iterator[tuple[str, Case]]:
     for what in ("mix", "limits"):
         if case.document.get(what):
             yield f"fleet {what}", case.having(document=case.document | {what: []})
+    if "notice_s" in case.document:
+        left = {key: value for key, value in case.document.items() if key != "notice_s"}
+        yield "fleet notice_s", case.having(document=left)
     limits = case.document.get("limits", [])
     for field in ("devices", "units", "device_hours", "unit_hours"):
         if any(field in limit for limit in limits):
@@ -174,6 +177,7 @@ _PARTS: dict[str, Callable[[JSON], bool]] = {
     "cluster weight": _without("weight"),
     "cluster racks": _without("racks"),
     "cluster headroom": _without("headroom"),
+    "cluster notice_s": _without("notice_s"),
     "pool borrow": _without("borrow"),
     "pool lend": _without("lend"),
     "pool takes": _without("takes"),

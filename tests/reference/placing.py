@@ -11,7 +11,7 @@ from tests.reference.filtering import misfit_of_node
 from tests.reference.fragmentation import Mix
 from tests.reference.gang import best_gang, too_few
 from tests.reference.groups import best_joint, refusals_of_groups
-from tests.reference.model import JSON, WHOLE, Answer, Fleet, Reason, TeamUse, booked
+from tests.reference.model import JSON, WHOLE, Answer, Device, Fleet, Node, Reason, TeamUse, booked
 from tests.reference.pool import charged
 from tests.reference.scoring import NUMA_PENALTY_MILLI, WEIGHTS, Question, emptied, ranked, with_verdicts
 from tests.reference.work import counts_of_kinds, counts_of_work
@@ -271,12 +271,18 @@ def take(fleet: Fleet, answer: Answer, choice: JSON, team: str | None = None) ->
                 device.asked.append((min(choice["share_memory_mib"], device.usable_mib or 0), share))
             if choice.get("bound") and share < WHOLE:
                 device.bound.append((choice["bound"], share))
-            if cluster in fleet.shared:
-                pool = charged(fleet.shared[cluster], choice)
-                fleet.pool_uses.append((cluster, pool, device, share))
-            if team is not None:
-                fleet.team_uses.append(TeamUse(team, device, share))
+            _book(fleet, node, device, share, choice, team)
         if node.free_cpu_milli is not None:
             node.free_cpu_milli -= choice["cpu_milli"]
         if node.free_memory_mib is not None:
             node.free_memory_mib -= choice["host_memory_mib"]
+
+
+def _book(  # noqa: PLR0913, PLR0917 - a share of a device of a node for a step of a team
+    fleet: Fleet, node: Node, device: Device, share: int, choice: JSON, team: str | None
+) -> None:
+    """Who a share counts for."""
+    if node.cluster in fleet.shared:
+        fleet.pool_uses.append((node.cluster, charged(fleet.shared[node.cluster], choice), device, share))
+    if team is not None:
+        fleet.team_uses.append(TeamUse(team, device, share))

@@ -164,6 +164,8 @@ pub enum CountedFrom {
     Checkpoint,
     /// Its start, where the age of a checkpoint is unknown.
     Start,
+    /// The notice: it has the time to save its work, and loses that time.
+    Notice,
 }
 
 /// Something in use that would end.
@@ -185,7 +187,10 @@ pub struct Victim {
     pub priority: i64,
     /// What its lost work is counted from; `None` where neither age is known.
     pub counted_from: Option<CountedFrom>,
-    /// Work lost, thousandths of a device-second; `None` is unknown.
+    /// Whether a checkpoint fits within the notice; `None` where it is unknown how long either is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub can_save: Option<bool>,
+    /// Work lost, with what starting again takes, thousandths of a device-second; `None` is unknown.
     pub lost_device_ms: Option<u64>,
 }
 

@@ -23,7 +23,7 @@ use crate::kind::Kind;
 use crate::profile::Profiles;
 use crate::site::Site;
 use crate::units::{KindIdx, NodeIdx, WHOLE_MILLI};
-use crate::victims::Parties;
+use crate::victims::{Parties, PartySite};
 
 pub use cluster::Cluster;
 pub(crate) use cluster::{USUAL_WEIGHT_MILLI, weight_milli};
@@ -142,8 +142,12 @@ impl Inventory {
         inventory.add_racks(document)?;
         let capacity = inventory.free_capacity(&sorted)?;
         let made_at = document.generated.as_ref().map(|generated| generated.at.as_str());
-        let nodes = sorted.iter().map(|named| (named.cluster.name.as_str(), named.document));
-        inventory.parties = Parties::of(&inventory, nodes, made_at);
+        let sites = sorted.iter().map(|named| PartySite {
+            cluster: &named.cluster.name,
+            document: named.document,
+            notice_s: named.cluster.notice_s.or(document.notice_s),
+        });
+        inventory.parties = Parties::of(&inventory, sites, made_at);
         Ok((inventory, capacity))
     }
 

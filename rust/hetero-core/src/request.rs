@@ -2,6 +2,7 @@
 
 mod checking;
 mod place;
+mod step_kind;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,8 @@ use crate::profile::Class;
 use crate::units::{CORE_MILLI, WHOLE_MILLI};
 
 pub(crate) use checking::check;
-pub use place::{Checkpoint, Place};
+pub use place::{Checkpoint, Place, Spread};
+pub use step_kind::StepKind;
 
 /// How a precision must be supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,41 +77,6 @@ pub enum ShareMode {
     TimeSlice,
     /// In any way.
     Any,
-}
-
-/// What a step does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs)] // each is its own explanation
-pub enum StepKind {
-    Training,
-    Inference,
-    Preprocess,
-    Dev,
-}
-
-impl StepKind {
-    /// The word of a requirement.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Training => "training",
-            Self::Inference => "inference",
-            Self::Preprocess => "preprocess",
-            Self::Dev => "dev",
-        }
-    }
-}
-
-/// What nodes share, and fail with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Spread {
-    /// The node itself.
-    Node,
-    /// A rack.
-    Rack,
-    /// A power domain.
-    Power,
 }
 
 /// How far apart the groups of a step may lie.

@@ -176,11 +176,13 @@ fn victim_words(victim: &Victim) -> String {
     let from = match victim.counted_from {
         Some(CountedFrom::Checkpoint) => " since its last checkpoint",
         Some(CountedFrom::Start) => " since its start, its last checkpoint is unknown",
+        Some(CountedFrom::Notice) => ", its work can be saved within the notice",
         None => "",
     };
     let lost =
         victim.lost_device_ms.map_or("unknown, it states no age".to_owned(), |ms| format!("{}{from}", seconds(ms)));
-    format!("{} on {}{devices}, priority {}{gang}: {lost}", victim.owner, victim.node, victim.priority)
+    let late = if victim.can_save == Some(false) { "; a checkpoint takes longer than the notice" } else { "" };
+    format!("{} on {}{devices}, priority {}{gang}: {lost}{late}", victim.owner, victim.node, victim.priority)
 }
 
 /// Thousandths as a decimal number without needless zeros.

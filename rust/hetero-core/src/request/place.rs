@@ -3,7 +3,17 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::request::Spread;
+/// What nodes share, and fail with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Spread {
+    /// The node itself.
+    Node,
+    /// A rack.
+    Rack,
+    /// A power domain.
+    Power,
+}
 
 /// Where a step may run. Empty asks nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

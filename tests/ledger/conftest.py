@@ -1,0 +1,52 @@
+"""Ledgers to try: a file, and a database of a PostgreSQL server that is the tests' own."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from hetero_ops.ledger.ledger import Ledger
+from tests.ledger import postgres
+from tests.ledger.clock import Clock
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[postgres.Server]:
+    if reason := postgres.missing():
+        pytest.skip(reason)
+    with postgres.Server() as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database that is not there yet, or has no tables."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'ledger.db'}"
+    return request.getfixturevalue("server").create(f"ledger-{next(_numbers)}")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def open_ledger(url: str, clock: Clock) -> Iterator[Callable[[], Ledger]]:
+    opened: list[Ledger] = []
+
+    def open_one() -> Ledger:
+        opened.append(Ledger.open(url, clock=clock))
+        return opened[-1]
+
+    yield open_one
+    for ledger in opened:
+        ledger.close()
+
+
+@pytest.fixture
+def ledger(open_ledger: Callable[[], Ledger]) -> Ledger:
+    return open_ledger()
