@@ -9,6 +9,7 @@ from hetero_ops.ledger.ledger import Ledger
 from tests.ledger import postgres
 from tests.ledger.clock import Clock
 
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[postgres.Server]:
     if reason := postgres.missing():

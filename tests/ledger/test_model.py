@@ -29,7 +29,7 @@ ASKS = ("gpu:1", "gpu:2", "gpu:0.5", "gpu:0.3 >=8GB", "cpu:40 >=300GB", "gpu:4 n
 LEASE_S, HARD_LIMIT_S = 10, 100
 
 
-class Crash(Exception):
+class Crash(Exception):  # noqa: N818 - it is none of the program
     """The process ends here, or so it looks to the database."""
 
 
@@ -130,9 +130,7 @@ class Model(RuleBasedStateMachine):
         if answer is not Crash:
             assert one in self._live()
             told = known.checkpoint_ms if checkpoint_ms is None else checkpoint_ms
-            self.known[one] = replace(
-                known, heartbeat_ms=self.clock.now_ms, checkpoint_ms=told, state="reserved"
-            )
+            self.known[one] = replace(known, heartbeat_ms=self.clock.now_ms, checkpoint_ms=told, state="reserved")
 
     @rule(one=reservations, at=st.none() | st.integers(0, 5))
     def release(self, one, at):

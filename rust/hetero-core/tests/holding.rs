@@ -1,0 +1,119 @@
+//! What a reservation keeps of a placement, by names: another process takes the same by it, in whatever order it hears of it.
+
+#![allow(missing_docs)]
+
+mod sample;
+
+use hetero_core::{Decision, Fleet, Placement, Question, Request, place};
+use proptest::prelude::*;
+use sample::{any_nodes, any_request, choice, fleet, request};
+use serde_json::json;
+
+fn ask(fleet: &Fleet, request: &Request) -> Option<Placement> {
+    match place(fleet, request, &Question::default()).expect("the question is valid") {
+        Decision::Placement(placement) => Some(*placement),
+        Decision::NoFit(_) => None,
+    }
+}
+
+/// Two L4 with cores and memory.
+fn two() -> Fleet {
+    fleet(&[json!({"name": "a", "cpu_milli": 8000, "memory_mib": 4096, "devices": [{"sku": "L4", "count": 2}]})])
+}
+
+fn placed(fleet: &Fleet, count: u32, share_milli: u16) -> Placement {
+    ask(fleet, &request(&[choice(&["L4"], count, share_milli, false)])).expect("there is room")
+}
+
+#[test]
+fn it_names_what_is_held_and_counts_each_thing_once() {
+    let holding = two().holding(&placed(&two(), 2, 1000)).expect("nothing changed since");
+    assert_eq!(holding.holds.len(), 1);
+    assert_eq!((holding.holds[0].node.as_str(), holding.holds[0].devices.as_slice()), ("a", [0, 1].as_slice()));
+    let takes: Vec<_> = holding.takes.iter().map(|take| (take.item.as_str(), take.amount, take.most)).collect();
+    assert_eq!(takes, [("0", 1000, 1000), ("1", 1000, 1000)]);
+}
+
+#[test]
+fn of_a_share_the_memory_counts_too() {
+    let holding = two().holding(&placed(&two(), 1, 250)).expect("nothing changed since");
+    let [device, memory] = holding.takes.as_slice() else { panic!("{:?}", holding.takes) };
+    assert_eq!((device.amount, device.most), (250, 1000));
+    assert_eq!(memory.amount * 4, memory.most);
+}
+
+#[test]
+fn what_is_taken_is_not_taken_again() {
+    let (mut fleet, before) = (two(), two());
+    let holds = fleet.holding(&placed(&fleet, 2, 500)).expect("nothing changed since").holds;
+    let (first, second) = (fleet.occupy(&holds).expect("it is there"), fleet.occupy(&holds).expect("it is there"));
+    let full = fleet.capacity().clone();
+    let third = fleet.occupy(&holds).expect("nothing is left, and nothing is taken");
+    assert_eq!(fleet.capacity(), &full);
+    for hold in [third, first, second] {
+        fleet.release(hold).expect("it is held");
+    }
+    assert_eq!(fleet.capacity(), before.capacity());
+}
+
+#[test]
+fn what_this_fleet_does_not_know_is_not_taken() {
+    let mut fleet = two();
+    let mut holds = fleet.holding(&placed(&fleet, 2, 1000)).expect("nothing changed since").holds;
+    holds[0].devices = vec![1, 7];
+    fleet.occupy(&holds).expect("the one that is there");
+    assert_eq!(fleet.capacity().free_milli, [1000, 0]);
+    holds[0].node = "elsewhere".to_owned();
+    fleet.occupy(&holds).expect("nothing of it is there");
+    assert_eq!(fleet.capacity().free_milli, [1000, 0]);
+}
+
+proptest! {
+    #[test]
+    fn any_order_of_occupying_is_as_committing(
+        nodes in any_nodes(),
+        requests in prop::collection::vec(any_request(), 1..12),
+        order in any::<prop::sample::Index>(),
+        is_turned in any::<bool>(),
+    ) {
+        let (mut committed, mut occupied, mut reserved) = (fleet(&nodes), fleet(&nodes), Vec::new());
+        for request in &requests {
+            if let Some(placement) = ask(&committed, request) {
+                reserved.push(committed.holding(&placement).expect("nothing changed since").holds);
+                committed.commit(&placement).expect("nothing changed since");
+            }
+        }
+        if !reserved.is_empty() {
+            let turns = order.index(reserved.len());
+            reserved.rotate_left(turns);
+        }
+        if is_turned {
+            reserved.reverse();
+        }
+        let holds: Vec<_> = reserved.iter().map(|holds| occupied.occupy(holds).expect("it is there")).collect();
+        prop_assert_eq!(occupied.capacity(), committed.capacity());
+        for hold in holds {
+            occupied.release(hold).expect("it is held");
+        }
+        prop_assert_eq!(occupied.capacity(), fleet(&nodes).capacity());
+    }
+
+    /// What others hold changes neither: a store adds up what all take, and compares with what the document leaves.
+    #[test]
+    fn what_may_be_taken_is_what_the_document_leaves(
+        nodes in any_nodes(),
+        requests in prop::collection::vec(any_request(), 1..12),
+    ) {
+        let (empty, mut busy) = (fleet(&nodes), fleet(&nodes));
+        for request in &requests {
+            if let Some(placement) = ask(&busy, request) {
+                let holding = busy.holding(&placement).expect("nothing changed since");
+                prop_assert_eq!(&holding, &empty.holding(&placement).expect("more is free there"));
+                for take in &holding.takes {
+                    prop_assert!(take.amount <= take.most);
+                }
+                busy.commit(&placement).expect("nothing changed since");
+            }
+        }
+    }
+}
