@@ -102,21 +102,18 @@ class Ledger:
             connection.execute(statement.ALONE)
             return ask(connection)
 
-        return self._reserve(alone, is_settled=False)
+        return self._reserve(alone)
 
-    def _reserve(self, ask: Callable[[Connection], Asked], *, is_settled: bool = True) -> Reservation:
+    def _reserve(self, ask: Callable[[Connection], Asked]) -> Reservation:
         now, reservation_id = self._clock(), uuid.uuid4().hex
 
         def change(is_again: bool) -> Reservation:  # noqa: FBT001 - the one thing it is told
             try:
                 with self.writing() as connection:
                     # An attempt whose answer was lost may have been made.
-                    made = self._found(connection, statement.ONE, reservation_id) if is_again else None
-                    made = made or self._insert(connection, ask(connection), reservation_id, now)
-                if not is_settled:
-                    with self.reading() as connection:
-                        connection.execute(statement.SETTLING)
-                return made  # noqa: TRY300 - what it raises before may be looked into
+                    if is_again and (made := self._found(connection, statement.ONE, reservation_id)):
+                        return made
+                    return self._insert(connection, ask(connection), reservation_id, now)
             except (ReservationConflict, IntegrityError):
                 # And it may have been under way until now: then it is itself what stood in its way.
                 if is_again and (
