@@ -76,3 +76,11 @@ class UnknownReservation(HeteroOpsError, KeyError):  # noqa: N818
     """A reservation that the ledger does not have, or that does not live any more."""
 
     __str__ = Exception.__str__
+
+
+class ServiceUnusable(HeteroOpsError):  # noqa: N818
+    """The service gives no answer: the message says which one, why, and what to do."""
+
+
+class NotAllowed(HeteroOpsError):  # noqa: N818
+    """The service does not let the caller do this: the message says what is needed."""

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
@@ -44,6 +44,7 @@ def book(  # noqa: PLR0913 - placing has its settings, and leases have one
     weights: Mapping[str, int] | None = None,
     lease_s: float = LEASE_S,
     checks: Mapping[str, OwnerCheck] = CHECKS,
+    terms: Mapping[str, Any] | None = None,
 ) -> Reservation | NoFit:
     """Places a step beside everything that is booked, and books it.
 
@@ -60,6 +61,7 @@ def book(  # noqa: PLR0913 - placing has its settings, and leases have one
         weights: as for `Fleet.place`.
         lease_s: how long the owner may be silent.
         checks: whether owners are gone, by their kind.
+        terms: more to remember with the reservation.
 
     Raises:
         InvalidRequirement: the requirement cannot be understood.
@@ -69,7 +71,8 @@ def book(  # noqa: PLR0913 - placing has its settings, and leases have one
     asked = Requirement.parse(requirement)
     view = fleet if isinstance(fleet, FleetView) else FleetView(Fleet.from_json(fleet.to_json()), ledger)
 
-    asking = _Asking(view, asked, owner, lease_s, {"policy": policy, "seed": seed, "key": key, "weights": weights})
+    settings = {"policy": policy, "seed": seed, "key": key, "weights": weights}
+    asking = _Asking(view, asked, owner, lease_s, settings, terms or {})
     answer = _book(asking)
     if isinstance(answer, NoFit) and answer.verdict == "busy" and reap(ledger, checks, by=str(owner)).expired:
         answer = _book(asking)
@@ -85,15 +88,18 @@ class _Asking:
     owner: Owner
     lease_s: float
     settings: dict[str, Any]
+    terms: Mapping[str, Any]
 
     def place(self, connection: "Connection | None" = None) -> Asked:
         """Where it goes, beside everything that is booked as this connection sees it."""
-        self.view.follow(connection)
-        placed = self.view.fleet.place(self.requirement, **self.settings)
-        if isinstance(placed, NoFit):
-            _log.info("%s: %s", placed.verdict, ", ".join(placed.codes), extra={"trace_id": placed.trace_id})
-            raise _Refused(placed)
-        return _asked(self.view, placed, self.requirement, self.owner, self.lease_s)
+        with self.view.alone:
+            self.view.follow(connection)
+            placed = self.view.fleet.place(self.requirement, **self.settings)
+            if isinstance(placed, NoFit):
+                _log.info("%s: %s", placed.verdict, ", ".join(placed.codes), extra={"trace_id": placed.trace_id})
+                raise _Refused(placed)
+            asked = _asked(self.view, placed, self.requirement, self.owner, self.lease_s)
+        return replace(asked, terms={**asked.terms, **self.terms})
 
 
 class _Refused(Exception):  # noqa: N818
@@ -167,6 +173,7 @@ def _terms(placement: Placement, requirement: Requirement) -> dict[str, Any]:
         "preemptible": requirement.preemptible,
         "workload": requirement.workload,
         "checkpoint": requirement.checkpoint.dir if requirement.checkpoint else None,
+        "grace_s": requirement.checkpoint.grace_s if requirement.checkpoint else None,
     }
     return {name: value for name, value in terms.items() if value is not None}
 

@@ -37,7 +37,8 @@ def preemption(view: FleetView, requirement: AnyRequirement) -> Preemption | Pla
     """The least that has to end for a step to fit now; the decision itself where nothing has to, or nothing helps.
 
     What a reservation loses is counted from the checkpoint that it reported last, else from its beginning. Those end
-    that said `preemptible` and have a lower priority; all nodes of a reservation end together.
+    that said `preemptible` and have a lower priority; all nodes of a reservation end together. Where the fleet states a
+    notice, those whose grace is not longer can save within it, and lose no more than that.
 
     Args:
         view: what exists and what is booked.
@@ -96,6 +97,7 @@ def _use(reservation: Reservation, hold: dict[str, Any], now_ms: int) -> dict[st
         "priority": reservation.priority,
         "preemptible": reservation.terms.get("preemptible"),
         "since": _time(reservation.since_ms),
+        "checkpoint_s": reservation.terms.get("grace_s"),
         "checkpoint_age_s": None if saved_ms is None else max(0, now_ms - saved_ms) // 1000,
     }
     return {name: value for name, value in fields.items() if value is not None}

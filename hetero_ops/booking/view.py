@@ -1,5 +1,6 @@
 """A fleet with what the ledger has booked on it."""
 
+import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,11 @@ _CROWDED_MS = 1000
 
 
 class FleetView:
-    """A fleet whose reserved devices are taken. It follows the ledger: `follow` takes in what changed since."""
+    """A fleet whose reserved devices are taken. It follows the ledger: `follow` takes in what changed since.
+
+    Safe to share between threads. Who places and then asks for the holding takes `alone` for both, so that in between
+    nobody makes the view follow.
+    """
 
     def __init__(self, fleet: Fleet, ledger: Ledger) -> None:
         """Takes what lives in the ledger; `fleet` is changed, and is this view's own from now on."""
@@ -32,6 +37,7 @@ class FleetView:
         self._shared = sorted({row["cluster"] for row in fleet.pools()})
         self._turns: dict[str, int] = {}
         self._summed_ms: int | None = None
+        self.alone = threading.RLock()
         self.follow()
 
     @property
@@ -49,6 +55,11 @@ class FleetView:
         Args:
             connection: where to look, instead of on one of the ledger's own.
         """
+        with self.alone:
+            self._take_in(connection)
+            self._sum_up()
+
+    def _take_in(self, connection: "Connection | None") -> None:
         if self._shared:
             self._turns = self.ledger.turns(connection)  # before anything else: what comes later is then noticed
         live = set(self.ledger.live_ids(connection))
@@ -57,7 +68,6 @@ class FleetView:
         fresh = self.ledger.holds_of(sorted(live - self._holds.keys()), connection)
         for reservation_id, holds in fresh.items():
             self._holds[reservation_id] = self.fleet.occupy(holds)
-        self._sum_up()
 
     def holding(self, placement: Placement) -> Holding:
         """What a placement made on this view holds.

@@ -16,7 +16,9 @@ from hetero_ops.errors import (
     InvalidDocument,
     InvalidRequirement,
     LedgerUnusable,
+    NotAllowed,
     ReservationConflict,
+    ServiceUnusable,
     UnknownDevice,
     UnknownReservation,
 )
@@ -86,6 +88,8 @@ _ENDINGS: tuple[tuple[type[HeteroOpsError], str, int], ...] = (
     (ReservationConflict, "", ExitCode.BUSY),
     (InvalidDocument, "", ExitCode.BAD_FLEET),
     (LedgerUnusable, "", ExitCode.BAD_FLEET),
+    (ServiceUnusable, "", ExitCode.BAD_FLEET),
+    (NotAllowed, "", ExitCode.BAD_FLEET),
     (HeteroOpsError, "", 1),
 )
 

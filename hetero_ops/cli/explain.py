@@ -8,15 +8,14 @@ import typer
 from hetero_ops.cli import option
 from hetero_ops.cli.exit_code import of_decision
 from hetero_ops.cli.output import Format, print_decision, to_json, write
-from hetero_ops.cli.question import read_requirement, read_weights, warn
+from hetero_ops.cli.question import Answering, answering, read_requirement, read_weights, warn
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.meaning import profiles_meant
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.gap.shorthand import name_of
 from hetero_ops.gap.tier import is_tier, profiles_in
 from hetero_ops.placement.decision import Decision
-from hetero_ops.placement.fleet import Fleet
-from hetero_ops.placement.report import ChoiceReport, Reason
+from hetero_ops.placement.report import ChoiceReport, Reason, Term
 
 # Candidates of a choice shown as text; JSON has all.
 _SHOWN = 5
@@ -24,7 +23,7 @@ _SHOWN = 5
 
 def explain(
     request: option.OptionalRequest = None,
-    fleet: option.FleetSource = "",
+    fleet: option.FleetOrService = "",
     mix: option.MixFile = None,
     measured: option.Measured = None,
     rules: option.Rules = None,
@@ -63,14 +62,15 @@ def explain(
         write(to_json(_expanded(requirement)), output)
         return 0
     table = read_weights(weights)
-    loaded = Fleet.load(fleet, mix=mix, measured=measured)
-    warn(requirement, loaded)
-    explanation = loaded.explain(requirement, policy=policy, seed=seed, weights=table)
+    with answering(fleet, mix, measured) as asked:
+        warn(requirement, asked)
+        explanation = asked.explain(requirement, policy=policy, seed=seed, weights=table)
+        tiers = _tiers(requirement, asked)
     decision = Decision.from_json(to_json(explanation["decision"]))
     if json or form is Format.json:
         write(to_json(explanation), output)
     else:
-        _print(decision, _tiers(requirement, loaded), explanation["choices"], output)
+        _print(decision, tiers, explanation["choices"], output)
     return of_decision(decision)
 
 
@@ -86,7 +86,7 @@ def _expanded(requirement: Requirement) -> dict[str, Any]:
     }
 
 
-def _tiers(requirement: Requirement, fleet: Fleet) -> list[str]:
+def _tiers(requirement: Requirement, fleet: Answering) -> list[str]:
     """What each class of speed that is named stands for in a fleet."""
     named = dict.fromkeys(name.name.lower() for choice in requirement.choices for name in choice.names)
     present = {row["kind"] for row in fleet.overview()}
@@ -106,18 +106,23 @@ def _choice(report: ChoiceReport) -> list[str]:
     stages = report["stages"]
     counts = f"{stages['nodes']} nodes, {stages['possible']} possible, {stages['candidates']} now"
     lines = ["", f"{report['choice']}: {counts}"]
+    lines += [
+        f"  {cluster['score']:6.2f}  cluster {cluster['cluster']}  {_points(cluster['terms'])}"
+        for cluster in report.get("clusters", [])
+    ]
     for candidate in report["candidates"][:_SHOWN]:
         devices = ",".join(map(str, candidate["devices"])) or "-"
         lines.append(f"  {candidate['score']:6.2f}  {candidate['node']}  devices {devices}")
-        terms = candidate["terms"]
-        lines.append(
-            "          " + "  ".join(f"{term['name']} {term['points']:.1f}/{term['weight']:.0f}" for term in terms)
-        )
+        lines.append(f"          {_points(candidate['terms'])}")
         lines += [f"          {p['points']:.0f}: {p['name']}, {p['why']}" for p in candidate["penalties"]]
     if len(report["candidates"]) > _SHOWN:
         lines.append(f"  and {len(report['candidates']) - _SHOWN} more candidates (all in --json)")
     lines += [_refusal(reason) for reason in report["reasons"]]
     return lines
+
+
+def _points(terms: list[Term]) -> str:
+    return "  ".join(f"{term['name']} {term['points']:.1f}/{term['weight']:.0f}" for term in terms)
 
 
 def _refusal(reason: Reason) -> str:

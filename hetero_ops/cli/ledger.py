@@ -4,7 +4,7 @@ import datetime as dt
 import getpass
 import sys
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -46,7 +46,7 @@ def list_(
     with Ledger.open(ledger) as opened:
         now, found = opened.now_ms(), opened.find(State if all_ else LIVE)
     if json or form is Format.json:
-        write(to_json([as_dict(reservation) for reservation in found]), output)
+        write(to_json([reservation.to_dict() for reservation in found]), output)
         return
     if not found:
         write("nothing is reserved\n", output)
@@ -74,7 +74,7 @@ def show(
         now, found = opened.now_ms(), opened.get(reservation_id)
         happened = events(opened, reservation_id)
     if json or form is Format.json:
-        write(to_json({**as_dict(found), "events": [asdict(event) for event in happened]}), output)
+        write(to_json({**found.to_dict(), "events": [asdict(event) for event in happened]}), output)
         return
     write("".join(f"{line}\n" for line in _lines(found, happened, now)), output)
 
@@ -177,13 +177,6 @@ def _budget_row(each: Spent) -> tuple[str, ...]:
     of = "everything" if is_units else f"{each.budget.per} {each.budget.name}"
     unit = "unit-hours" if is_units else "device-hours"
     return (each.budget.team, of, *amounts, unit, each.budget.window, of_ms(each.since_ms))
-
-
-def as_dict(reservation: Reservation) -> dict[str, Any]:
-    """A reservation as JSON has it."""
-    fields = asdict(reservation)
-    owner = fields.pop("owner")
-    return {**fields, "owner": owner["key"], "owner_kind": owner["kind"]}
 
 
 def _row(reservation: Reservation, now_ms: int) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-_GROUPS = {"ledger": "hetero_ops.cli.ledger", "report": "hetero_ops.cli.report"}
+_GROUPS = {"ledger": "hetero_ops.cli.ledger", "report": "hetero_ops.cli.report", "serve": "hetero_ops.cli.serve"}
 """The module of each, which has an `app`."""
 
 

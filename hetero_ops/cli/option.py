@@ -23,6 +23,15 @@ FleetSource = Annotated[
         help="Fleet file (YAML or JSON), directory of them, - for standard input, or a node list of openb (.csv).",
     ),
 ]
+FleetOrService = Annotated[
+    str,
+    typer.Option(
+        "--fleet",
+        envvar=["HETERO_OPS_SERVICE_URL", "HETERO_OPS_FLEET"],
+        show_default=False,
+        help="As everywhere: file, directory, - or .csv; or the URL of a service, which is asked instead.",
+    ),
+]
 MixFile = Annotated[
     Path | None,
     typer.Option("--mix", help="Expected workload: a file with `mix:`, or a task list of openb (.csv)."),
@@ -72,12 +81,16 @@ class Objective(StrEnum):
     """Which plan is the better one."""
 
     order = "order"
+    fair = "fair"
     allocation = "allocation"
 
 
 ObjectiveOfPlan = Annotated[
     Objective,
-    typer.Option("--objective", help="With --batch: priority, then age, then allocation; or allocation alone."),
+    typer.Option(
+        "--objective",
+        help="With --batch: priority, then age, then allocation; teams in turn instead of age; or allocation alone.",
+    ),
 ]
 TimeLimit = Annotated[
     float,

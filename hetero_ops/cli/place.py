@@ -10,7 +10,7 @@ from hetero_ops.cli import option
 from hetero_ops.cli.exit_code import ExitCode, of_decision
 from hetero_ops.cli.output import print_decision, write
 from hetero_ops.cli.place_batch import place_batch
-from hetero_ops.cli.question import read_requirement, read_weights, warn
+from hetero_ops.cli.question import answering, read_requirement, read_weights, warn
 from hetero_ops.inject.cutting import cut_first
 from hetero_ops.inject.environment import environment
 from hetero_ops.placement.decision import NoFit, Placement
@@ -26,7 +26,7 @@ class PlaceFormat(StrEnum):
 
 
 def place(
-    fleet: option.FleetSource,
+    fleet: option.FleetOrService,
     request: option.OptionalRequest = None,
     mix: option.MixFile = None,
     measured: option.Measured = None,
@@ -86,9 +86,9 @@ def place(
         )
     table = read_weights(weights)
     requirement = read_requirement(request or "", rules)
-    loaded = Fleet.load(fleet, mix=mix, measured=measured)
-    warn(requirement, loaded)
-    decision = loaded.place(requirement, policy=policy, seed=seed, weights=table)
+    with answering(fleet, mix, measured) as asked:
+        warn(requirement, asked)
+        decision = asked.place(requirement, policy=policy, seed=seed, weights=table)
     if record:
         from hetero_ops.ledger.ledger import Ledger  # noqa: PLC0415 - only this option needs it
 

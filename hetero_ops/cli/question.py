@@ -1,15 +1,24 @@
 """The question that `place` and `explain` share: a fleet, and how candidates are judged."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+import typer
 
 from hetero_ops.cli.output import note
 from hetero_ops.document.text import read_text
-from hetero_ops.errors import InvalidDocument, InvalidRequirement
+from hetero_ops.errors import InvalidDocument, InvalidRequirement, ServiceUnusable
+from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.gap.rules import Rules
+from hetero_ops.placement.ambiguity import warnings_on
+from hetero_ops.placement.decision import NoFit, Placement
 from hetero_ops.placement.fleet import Fleet
 from hetero_ops.placement.registry import registry
+from hetero_ops.placement.report import Explanation, OverviewRow
+from hetero_ops.service.source import is_service
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -43,9 +52,47 @@ def read_requirement(request: str, rules: Path | None) -> Requirement:
     return requirement if rules is None else Rules.load(rules).apply(requirement)
 
 
-def warn(requirement: Requirement, fleet: Fleet) -> None:
+class Answering(Protocol):
+    """What a question is put to: a fleet in this process, or a service."""
+
+    def place(
+        self, requirement: Requirement, *, policy: str, seed: int, weights: dict[str, int] | None
+    ) -> Placement | NoFit:
+        """As `Fleet.place`."""
+
+    def explain(
+        self, requirement: Requirement, *, policy: str, seed: int, weights: dict[str, int] | None
+    ) -> Explanation:
+        """As `Fleet.explain`."""
+
+    def overview(self) -> list[OverviewRow]:
+        """As `Fleet.overview`."""
+
+
+@contextmanager
+def answering(fleet: str, mix: Path | None, measured: Path | None) -> Iterator[Answering]:
+    """What `--fleet` names: the service where it is a URL.
+
+    Raises:
+        InvalidDocument: there is no such fleet, or it is wrong.
+        ServiceUnusable: a service cannot be asked from here.
+    """
+    if not is_service(fleet):
+        yield Fleet.load(fleet, mix=mix, measured=measured)
+        return
+    if mix is not None or measured is not None:
+        raise typer.BadParameter("the service has its own; give it to hetero-ops serve", param_hint="--mix, --measured")
+    try:
+        from hetero_ops.service.client import ServiceClient  # noqa: PLC0415 - needs the extra
+    except ModuleNotFoundError as error:
+        raise ServiceUnusable(f"{error.name} is missing; pip install 'hetero-ops[service]'") from None
+    with ServiceClient(fleet) as client:
+        yield client
+
+
+def warn(requirement: Requirement, fleet: Answering) -> None:
     """Notes on what in a requirement may not be as meant on this fleet."""
-    for warning in fleet.warnings(requirement):
+    for warning in warnings_on(requirement, fleet.overview(), Catalog.default()):
         note(f"hetero-ops: {warning.code} {warning.message}; {registry()['warning'][warning.code].advice}")
 
 

@@ -89,7 +89,8 @@ def _refuse_what_is_not_read_yet(source: str) -> None:
     if source == "local":
         raise refusal("this version does not discover this machine", "write a fleet file and name it", source)
     if colon and scheme in ("http", "https"):
-        raise refusal("this version asks no service for its fleet", "save the document to a file and name it", source)
+        what = "a service answers `place` and `explain` of one step, and no more"
+        raise refusal(what, f"save its document: curl {source}/v1/fleet -o fleet.json", source)
 
 
 def _limited(file: BinaryIO, name: str, max_bytes: int) -> bytes:

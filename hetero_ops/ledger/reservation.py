@@ -1,6 +1,7 @@
 """A reservation: devices that one owner has, for as long as it is heard of."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
@@ -95,6 +96,19 @@ class Reservation:
         fields = dict(row._mapping)  # noqa: SLF001 - the public name of a row's mapping
         owner = Owner(fields.pop("owner_kind"), fields.pop("owner"))
         return cls(owner=owner, state=State(fields.pop("state")), **fields)
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Self:
+        """Reads what `to_dict` wrote."""
+        fields = dict(document)
+        owner = Owner(fields.pop("owner_kind"), fields.pop("owner"))
+        return cls(owner=owner, state=State(fields.pop("state")), **fields)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A reservation as JSON has it."""
+        fields = asdict(self)
+        owner = fields.pop("owner")
+        return {**fields, "owner": owner["key"], "owner_kind": owner["kind"]}
 
     @property
     def is_live(self) -> bool:

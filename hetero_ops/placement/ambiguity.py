@@ -1,6 +1,6 @@
 """Requirements that can be understood, but perhaps not as meant."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from hetero_ops.gap.catalog import Catalog
@@ -8,6 +8,7 @@ from hetero_ops.gap.choice import Choice
 from hetero_ops.gap.profile import Profile
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.gap.shorthand import WHOLE_DEVICE_MILLI
+from hetero_ops.placement.report import OverviewRow
 from hetero_ops.units import format_memory
 
 
@@ -17,6 +18,14 @@ class RequirementWarning:
 
     code: str
     message: str
+
+
+def warnings_on(
+    requirement: Requirement, overview: Iterable[OverviewRow], catalog: Catalog
+) -> list[RequirementWarning]:
+    """What may not be as meant on a fleet with these devices."""
+    skus = {row["kind"] for row in overview}
+    return ambiguous_sizes(requirement, [profile for profile in catalog if profile.sku in skus], catalog)
 
 
 def ambiguous_sizes(

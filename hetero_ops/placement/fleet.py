@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,10 +16,11 @@ from hetero_ops.gap.throughput import ThroughputTable, read_throughput
 from hetero_ops.inventory.reading import Reading
 from hetero_ops.inventory.source import FleetSource, read_fleet
 from hetero_ops.placement import batch, pipeline, pipeline_plan
-from hetero_ops.placement.ambiguity import RequirementWarning, ambiguous_sizes
+from hetero_ops.placement.allotments import Allotments
+from hetero_ops.placement.ambiguity import RequirementWarning, warnings_on
 from hetero_ops.placement.door import as_json, check_seed, profiles
 from hetero_ops.placement.holds import Holds
-from hetero_ops.placement.limit import Budget, budgets_of, compile_limits
+from hetero_ops.placement.limit import compile_limits
 from hetero_ops.placement.mix import compile_mix, read_mix
 from hetero_ops.placement.pool import check_pools
 from hetero_ops.placement.replays import Replays
@@ -28,7 +29,6 @@ from hetero_ops.placement.report import (
     FragmentationReport,
     OverviewRow,
     PartitionSuggestion,
-    PoolRow,
     ScoreReport,
 )
 
@@ -36,7 +36,7 @@ from hetero_ops.placement.report import (
 _MAX_REQUESTS = 1024
 
 
-class Fleet(Replays, Holds):
+class Fleet(Replays, Allotments, Holds):
     """All clusters of a fleet. Built once, asked many times; safe to share between threads, and it pickles.
 
     Placing changes nothing. `commit` takes the capacity of a placement in this object, `release` gives it back;
@@ -136,37 +136,6 @@ class Fleet(Replays, Holds):
         """
         self._core.observe(json.dumps([reading.for_core() for reading in readings]).encode())
 
-    def budgets(self) -> tuple[Budget, ...]:
-        """The budgets that the document states, in their order."""
-        return budgets_of(json.loads(self._core.stated_limits()))
-
-    def set_spent(self, spent_milli: Sequence[int | None]) -> None:
-        """Takes what was spent of each budget in its present window from now on.
-
-        A team of which a budget has nothing left gets no more of the devices that it counts (`BUDGET`), until less is
-        told. Who keeps books tells it; nothing is spent where nobody does.
-
-        Args:
-            spent_milli: one number for each of `budgets`: thousandths of a device-hour, or of a unit-hour; `None` is
-                unknown and counts as nothing.
-
-        Raises:
-            InvalidDocument: there are more or fewer numbers than budgets, or one is negative.
-        """
-        self._core.set_spent(json.dumps(list(spent_milli)).encode())
-
-    def spending(self, placement: Placement) -> list[int | None]:
-        """What an hour of a placement spends of each of `budgets`, thousandths: a quarter of a device spends 250.
-
-        `None` where a budget does not count it: it is of another team or of other devices, or, of a budget in compute
-        units, the rate of a device is unknown.
-
-        Raises:
-            StalePlacement: a device that it names is not there.
-        """
-        rates: list[int | None] = json.loads(self._core.spending(placement))
-        return rates
-
     def readings(self) -> list[Reading]:
         """The last readings that still tell something, by cluster, node and device."""
         return [Reading(**reading) for reading in json.loads(self._core.readings())]
@@ -262,7 +231,8 @@ class Fleet(Replays, Holds):
         Args:
             requests: the steps: requirements, or `Step` with priority and age.
             solver: `greedy`, `search`, `genetic`, or for small batches `exact` (needs the extra of that name).
-            objective: `order` (priority, then age, then allocation) or `allocation` alone.
+            objective: `order` (priority, then age, then allocation), `fair` (priority, then teams in turn by how much
+                of their quotas they have), or `allocation` alone.
             time_limit_s: the best plan so far is taken then; the first one is always finished.
             steps: the same after so many steps of the search; plans then repeat, whatever the number of threads.
             weights: of the cost: `alpha` waiting, `beta` unusable capacity, `gamma` power.
@@ -353,17 +323,9 @@ class Fleet(Replays, Holds):
         rows: list[OverviewRow] = json.loads(self._core.overview())
         return rows
 
-    def pools(self) -> list[PoolRow]:
-        """What each pool of the clusters that pools share is guaranteed, uses and lends; docs/sharing.md says how."""
-        rows: list[PoolRow] = json.loads(self._core.pools())
-        return rows
-
     def warnings(self, requirement: Requirement) -> list[RequirementWarning]:
         """What in a requirement can be understood, but perhaps not as meant, on this fleet."""
-        skus = {row["kind"] for row in self.overview()}
-        return ambiguous_sizes(
-            requirement, [profile for profile in self._catalog if profile.sku in skus], self._catalog
-        )
+        return warnings_on(requirement, self.overview(), self._catalog)
 
     def _request(self, requirement: AnyRequirement) -> Request:
         known = self._requests.get(requirement) if isinstance(requirement, str | Requirement) else None

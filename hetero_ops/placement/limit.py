@@ -1,4 +1,4 @@
-"""Quotas and budgets of teams: limits of a document as the core counts them, and when a budget begins anew."""
+"""Quotas and budgets of teams: from a document to what the core counts by, and when a budget begins anew."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

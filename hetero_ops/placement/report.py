@@ -60,10 +60,19 @@ class Stages(TypedDict):
     candidates: int
 
 
+class ClusterScore(TypedDict):
+    """How a cluster compares with others for a choice."""
+
+    cluster: str
+    score: float
+    terms: list[Term]
+
+
 class ChoiceReport(TypedDict):
-    """What became of one choice."""
+    """What became of one choice; `clusters` are in the order in which they are tried, where they are told apart."""
 
     choice: str
+    clusters: NotRequired[list[ClusterScore]]
     stages: Stages
     candidates: list[Scored]
     reasons: list[Reason]
@@ -152,8 +161,7 @@ class OverviewRow(TypedDict):
 class PoolRow(TypedDict):
     """What a pool of a cluster is guaranteed and has, in thousandths of a device; `pool` of `None` is of nobody.
 
-    `borrowed_milli` is what of its use is beyond its guarantee, `lendable_milli` what others may use of what it does
-    not.
+    `borrowed_milli` is what of its use is beyond its guarantee, `lendable_milli` what others may use of the rest.
     """
 
     cluster: str

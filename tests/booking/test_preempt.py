@@ -15,17 +15,17 @@ MINUTE_MS = 60_000
 OWNER = Owner("task", "etl/1")
 
 
-def _document(nodes: int, devices: int) -> dict:
+def _document(nodes: int, devices: int, **more: object) -> dict:
     names = [f"n{at}" for at in range(nodes)]
     made = [{"name": name, "devices": [{"sku": "H100-SXM5-80GB", "count": devices}]} for name in names]
-    return {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": [{"name": "west", "nodes": made}]}
+    return {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": [{"name": "west", "nodes": made}], **more}
 
 
 class Desk:
-    def __init__(self, path: Path, nodes: int, devices: int) -> None:
+    def __init__(self, path: Path, nodes: int, devices: int, **more: object) -> None:
         self.now_ms = 1_796_083_200_000
         self.ledger = Ledger.open(str(path / "ledger.db"), clock=lambda: self.now_ms)
-        self.view = FleetView(Fleet.from_document(_document(nodes, devices)), self.ledger)
+        self.view = FleetView(Fleet.from_document(_document(nodes, devices, **more)), self.ledger)
 
     def book(self, requirement: str, **contract: object):
         asked = {"accelerators": requirement, "priority": 10, "preemptible": True, **contract}
@@ -72,6 +72,17 @@ def test_without_a_checkpoint_all_since_the_beginning_is_lost(tmp_path: Path) ->
     desk.book("H100:8")
     desk.now_ms += 90 * MINUTE_MS
     assert desk.plan("H100:2").lost_device_ms == 8 * 90 * 60 * 1000
+
+
+def test_who_can_save_within_the_notice_goes_before_who_saved_last(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, nodes=2, devices=8, notice_s=120)
+    slow = desk.book("H100:8", checkpoint={"dir": "s3://runs/a", "grace": "10m"})
+    quick = desk.book("H100:8", checkpoint={"dir": "s3://runs/b", "grace": "60s"})
+    desk.now_ms += 300 * MINUTE_MS
+    desk.ledger.heartbeat(slow.id, checkpoint_ms=desk.now_ms - MINUTE_MS)
+    plan = desk.plan("H100:8")
+    assert [victim.id for victim in plan.reservations] == [quick.id]
+    assert plan.lost_device_ms == 8 * 60 * 1000
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,8 @@ class Result:
 
 @pytest.fixture
 def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    monkeypatch.delenv("HETERO_OPS_FLEET", raising=False)
+    for name in ("HETERO_OPS_FLEET", "HETERO_OPS_SERVICE_URL", "HETERO_OPS_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
 
     def start(*arguments: str) -> Result:
         code = run(arguments)

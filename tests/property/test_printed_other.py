@@ -17,6 +17,7 @@ from hetero_ops.inventory.intake import Handed, Hints, gather, without_defaults
 from hetero_ops.inventory.printed import asset_table, hl_smi, npu_smi, scontrol, xpu_smi
 from hetero_ops.inventory.printed.dispatch import Reader
 from hetero_ops.inventory.printed.product import is_fitting, meanings
+from hetero_ops.inventory.printed.terminal_text import plain
 from hetero_ops.placement.fleet import Fleet
 
 CATALOG = Catalog.builtin()
@@ -98,6 +99,7 @@ def damaged(draw: st.DrawFn, text: str) -> str:
 
 def check(reader: Reader, fragment: Fragment, text: str) -> None:
     """No device is taken for what the text does not say: its product stands there, and means this model."""
+    text = plain(text)  # what a terminal does not show stands between no letters
     for node in fragment.nodes:
         for device in node.get("devices", []):
             if device["sku"] == "unknown":
@@ -160,3 +162,9 @@ def test_any_mix_is_imported_or_refused(data: st.DataObject) -> None:
     except InvalidDocument:
         return
     load(document)
+
+
+def test_what_a_terminal_does_not_show_is_no_part_of_a_name():
+    shown = "| 0 | Device Name: Intel(R) Arc(TM) Pro B60 Graphics |"
+    hidden = shown.replace("Pro", "\ufeffP\x00ro")
+    assert plain(hidden) == shown

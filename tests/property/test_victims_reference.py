@@ -27,9 +27,12 @@ _ENTRY = st.fixed_dictionaries(
     optional={
         "gang": st.sampled_from(["g", "h"]),
         "checkpoint_age_s": st.sampled_from([0, 10, 10, 25, 60]),
+        "checkpoint_s": st.sampled_from([5, 20, 40]),
+        "restart_s": st.sampled_from([0, 15]),
         "since": st.sampled_from(["2026-11-29T09:59:50Z", "2026-11-29T11:59:00+02:00", "2026-11-29T10:00:01Z"]),
     },
 )
+_NOTICE = st.sampled_from([{}, {"notice_s": 20}])
 _IS_IN_USE = st.sampled_from([True, True, True, False])
 _MAY_END = st.fixed_dictionaries(
     {"preemptible": st.sampled_from([*[True] * 8, False]), "priority": st.sampled_from([0, 0, 0, 1, 2])}
@@ -39,7 +42,7 @@ _MAY_END = st.fixed_dictionaries(
 @st.composite
 def busy_fleets(draw: st.DrawFn) -> JSON:
     """Fleets with most devices in use, whose entries say whose they are, and mostly that they may end."""
-    document = draw(fleets()) | {"generated": {"at": MADE_AT, "by": "test"}, "limits": []}
+    document = draw(fleets()) | {"generated": {"at": MADE_AT, "by": "test"}, "limits": []} | draw(_NOTICE)
     for node in (node for cluster in document["clusters"] for node in cluster["nodes"]):
         taken = {device for used in node["used"] for device in used["devices"]}
         idle = set(range(sum(group.get("count", 0) for group in node["devices"]))) - taken
@@ -56,6 +59,7 @@ def busy_fleets(draw: st.DrawFn) -> JSON:
 def busy_together(draw: st.DrawFn) -> tuple[JSON, Requirement]:
     """A fleet with few entries, which may end, and a step over several nodes of it or one with groups."""
     document = draw(racks() if draw(st.booleans()) else mixed()) | {"generated": {"at": MADE_AT, "by": "test"}}
+    document |= draw(_NOTICE)
     document["limits"] = []
     written = [node for cluster in document["clusters"] for node in cluster["nodes"]]
     left = _MOST_PARTIES
@@ -70,13 +74,15 @@ def busy_together(draw: st.DrawFn) -> tuple[JSON, Requirement]:
     return document, Requirement(choices=(found,), team="vision", priority=draw(st.integers(1, 3)))
 
 
-def told_loss(victims: JSON | None) -> tuple[int, int, int] | None:
+def told_loss(victims: JSON | None) -> tuple[int, int, int, int] | None:
     """The loss of an answer, as the reference counts it."""
     if victims is None:
         return None
     lost: list[JSON] = victims["victims"]
     unknown = sum(len(one["devices"]) * one["share_milli"] for one in lost if one["lost_device_ms"] is None)
-    return unknown, sum(one["lost_device_ms"] or 0 for one in lost), len(lost)
+    held = [len(one["devices"]) * one["share_milli"] for one in lost]
+    late = sum(one.get("can_save") is False and milli > 0 for one, milli in zip(lost, held, strict=True))
+    return late, unknown, sum(one["lost_device_ms"] or 0 for one in lost), len(lost)
 
 
 @given(st.data())

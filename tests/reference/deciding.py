@@ -45,7 +45,7 @@ _OF_NODE = (
 _OF_GROUP = ("numa", "switch", "nic", "memory_mib", "health", "islands", "vgpu", "partition", "pci")
 _OF_USE = (
     *("team", "charged", "cpu_milli", "memory_mib", "device_memory_mib", "preemptible", "priority", "gang"),
-    *("checkpoint_age_s", "since"),
+    *("checkpoint_age_s", "checkpoint_s", "restart_s", "since"),
 )
 
 
@@ -111,7 +111,7 @@ def _of_requirement(case: Case) -> Iterator[tuple[str, Case]]:
                 yield clause, case.having(requirement=asked.model_copy(update={"choices": tuple(choices)}))
             except ValueError:
                 continue
-    for field in ("team", "priority", "footprint", "quantizable", "workload", "degrade"):
+    for field in ("team", "priority", "footprint", "quantizable", "checkpoint", "workload", "degrade"):
         default = Requirement.model_fields[field].default
         if getattr(asked, field) != default:
             yield f"step {field}", case.having(requirement=asked.model_copy(update={field: default}))
@@ -138,6 +138,9 @@ def _of_fleet(case: Case) -> Iterator[tuple[str, Case]]:
     for what in ("mix", "limits"):
         if case.document.get(what):
             yield f"fleet {what}", case.having(document=case.document | {what: []})
+    if "notice_s" in case.document:
+        left = {key: value for key, value in case.document.items() if key != "notice_s"}
+        yield "fleet notice_s", case.having(document=left)
     limits = case.document.get("limits", [])
     for field in ("devices", "units", "device_hours", "unit_hours"):
         if any(field in limit for limit in limits):
@@ -171,8 +174,10 @@ def _without_tag(tag: str) -> Callable[[JSON], bool]:
 
 _PARTS: dict[str, Callable[[JSON], bool]] = {
     "cluster region": _without("region"),
+    "cluster weight": _without("weight"),
     "cluster racks": _without("racks"),
     "cluster headroom": _without("headroom"),
+    "cluster notice_s": _without("notice_s"),
     "pool borrow": _without("borrow"),
     "pool lend": _without("lend"),
     "pool takes": _without("takes"),

@@ -148,6 +148,8 @@ def _entry(dice: Dice, devices: list[int]) -> JSON:
         "priority": dice.of(0, 0, 0, 0, 0, 1, 2, None),
         "gang": dice.seldom(5, "g", "h"),
         "checkpoint_age_s": dice.seldom(2, 0, 10, 25, 60),
+        "checkpoint_s": dice.seldom(3, 5, 20, 40),
+        "restart_s": dice.seldom(3, 15, 50),
         "since": dice.seldom(1, "2026-11-29T09:59:50Z", "2026-11-29T10:59:00+02:00"),
     }
     return known(fields) | (by_memory if dice.one_in(3) else dice.of(*shares))
@@ -184,7 +186,7 @@ _LEVELS = (
 def _pools(dice: Dice) -> list[JSON]:
     of_nodes: JSON = {"name": "train", "price": dice.of(*_PRICES)} | dice.of(*_SHARING) | dice.of(*_CUTTING)
     if not dice.one_in(3):
-        return [of_nodes]
+        return [of_nodes, {"name": "dev"}]
     first, second = dice.of((0.7, 0.2), (0.5, 0.5), (0.3, 0.1), (0.7, 0))
     kinds = dice.sample(("training", "inference", "dev"), 2)
 
@@ -200,10 +202,12 @@ def _cluster(dice: Dice) -> JSON:
     return known(
         {
             "pools": _pools(dice),
+            "notice_s": dice.seldom(3, 5, 20),
             "headroom": dice.seldom(6, *({"share": share, "priority": 2} for share in (0.1, 0.3, 0.6))),
             "region": dice.of("eu", "us", None),
             "racks": dice.seldom(3, *([{"name": "r1", "power_budget_mw": mw}] for mw in (800_000, 2_500_000))),
             "tags": dice.of(None, {"compliance": ["gdpr"]}, {"data": ["s3://a"], "compliance": ["gdpr", "hipaa"]}),
+            "weight": dice.seldom(3, 0, 0.5, 2),
         }
     )
 
@@ -251,6 +255,7 @@ def open_fleet(dice: Dice) -> JSON:
         _charge(dice, cluster)
     head = {"apiVersion": "hetero-ops/v1", "kind": "Fleet", "generated": {"at": MADE_AT, "by": "test"}}
     mix = [{"request": request, "weight": dice.of(0.1, 0.5, 3)} for request in dice.sample(MIX, dice.of(1, 2, 3))]
+    head |= known({"notice_s": dice.seldom(2, 5, 20)})
     stated = {"mix": mix if dice.one_in(2) else None, "limits": _limits(dice) if dice.one_in(3) else None}
     return {**head, "clusters": clusters, **known(stated)}
 

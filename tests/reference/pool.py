@@ -24,7 +24,7 @@ def charged(cluster: JSON, choice: JSON) -> str | None:
 
 
 def misfit_of_pools(fleet: Fleet, device: Device, choice: JSON, priority: int | None) -> tuple[Misfit, bool] | None:
-    """Why a step may not have more devices like this one of their cluster, and whether it could not of the empty one."""
+    """Why a step may not have more devices like this one of their cluster, and whether not even of an empty one."""
     cluster = fleet.shared.get(device.shared_by or "")
     if cluster is None:
         return None
@@ -52,7 +52,7 @@ def _most(is_kept: Callable[[int], bool], devices: int) -> int:
     return low
 
 
-def _is_kept(  # noqa: PLR0913 - the rule is about all of these
+def _is_kept(  # noqa: PLR0913, PLR0917 - the rule is about all of these
     cluster: JSON, pool: str | None, priority: int | None, devices: int, used: Mapping[str | None, int], more: int
 ) -> bool:
     """Whether the rules hold once a pool uses so much more."""

@@ -11,8 +11,8 @@ _BUDGETS = ("device_hours", "unit_hours")
 def misfit_of_team(fleet: Fleet, device: Device, choice: JSON, team: str | None) -> tuple[Misfit, bool] | None:
     """Why a team may not use more devices like this one, and whether it could not even if it used none.
 
-    Of several broken limits one that can never be kept is named, then a quota before a budget, devices before units, the
-    one that leaves least, the lower one, the one that stands first.
+    Of several broken limits one that can never be kept is named, then a quota before a budget, devices before units,
+    the one that leaves least, the lower one, the one that stands first.
     """
     found = []
     for place, limit in enumerate(fleet.limits):

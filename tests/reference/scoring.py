@@ -45,7 +45,7 @@ _POWER_PENALTY = 20
 
 
 def with_verdicts(fleet: Fleet, asked: JSON, question: Question) -> JSON:
-    """The choice with what it asks of a kind as part of a request: relative speed, then the limits of the team and of pools."""
+    """The choice with what it asks of a kind as part of a request: relative speed, then limits of team and pool."""
     verdicts = {}
     for device in fleet.devices():
         slow = misfit_of_speed(device, asked, question.first, question.rows)

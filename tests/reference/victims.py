@@ -14,15 +14,17 @@ from tests.reference.fragmentation import Mix
 from tests.reference.gang import best_gang
 from tests.reference.groups import best_joint
 from tests.reference.model import JSON, WHOLE, Fleet
-from tests.reference.placing import counts_of_work, parts_of, place, with_taken
+from tests.reference.placing import parts_of, place, with_taken
 from tests.reference.reader import read_fleet, read_readings
 from tests.reference.scoring import NUMA_PENALTY_MILLI, WEIGHTS, Question
+from tests.reference.work import counts_of_work
 
 # Cluster, node and the place of an entry in its list.
 Entry = tuple[str, str, int]
 _MORE_THAN_ANY = 10**15
-# Thousandths of devices whose loss is unknown, lost device-seconds in thousandths, entries.
-Loss = tuple[int, int, int]
+# Entries that cannot save within the notice, thousandths of devices whose loss is unknown, lost device-seconds in
+# thousandths, entries.
+Loss = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,10 @@ class _Busy(NamedTuple):
     def lost(self, chosen: Chosen) -> Loss:
         """What is lost when parties end."""
         made_at = self.document.get("generated", {}).get("at")
-        losses = [_loss(self.entries[entry], made_at) for party in chosen for entry in party]
-        return sum(one[0] for one in losses), sum(one[1] for one in losses), len(losses)
+        notices = {its["name"]: its.get("notice_s", self.document.get("notice_s")) for its in self.document["clusters"]}
+        losses = [_loss(self.entries[entry], made_at, notices[entry[0]]) for party in chosen for entry in party]
+        late, unknown, lost = (sum(each) for each in zip(*losses, strict=True))
+        return late, unknown, lost, len(losses)
 
     def read(self, document: JSON) -> Fleet:
         """A fleet of which some ended: that changes neither limits, nor where the team runs, nor what was read."""
@@ -206,14 +210,20 @@ def _may_end(used: JSON, priority: int) -> bool:
     return used.get("preemptible") is True and "priority" in used and used["priority"] < priority
 
 
-def _loss(used: JSON, made_at: str | None) -> tuple[int, int]:
+def _loss(used: JSON, made_at: str | None, notice_s: int | None) -> tuple[int, int, int]:
     held = len(used["devices"]) * used.get("share_milli", WHOLE)
+    if not held:
+        return 0, 0, 0
+    takes_s, restart_s = used.get("checkpoint_s"), used.get("restart_s", 0)
+    is_known = takes_s is not None and notice_s is not None
+    late = int(is_known and takes_s > notice_s)
+    seconds = [takes_s] if is_known and not late else []
     if "checkpoint_age_s" in used:
-        return 0, held * used["checkpoint_age_s"]
-    if "since" in used and made_at:
+        seconds.append(used["checkpoint_age_s"])
+    elif "since" in used and made_at:
         ran = datetime.fromisoformat(made_at) - datetime.fromisoformat(used["since"])
-        return 0, held * max(int(ran.total_seconds()), 0)
-    return held, 0
+        seconds.append(max(int(ran.total_seconds()), 0))
+    return (late, 0, held * (min(seconds) + restart_s)) if seconds else (late, held, 0)
 
 
 def _without(document: JSON, ended: frozenset[Entry]) -> JSON:

@@ -4,6 +4,7 @@ mod cut;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cluster::ClusterScore;
 use crate::codes::Code;
 use crate::pairing::BoundBy;
 use crate::sharing::Sharing;
@@ -163,6 +164,8 @@ pub enum CountedFrom {
     Checkpoint,
     /// Its start, where the age of a checkpoint is unknown.
     Start,
+    /// The notice: it has the time to save its work, and loses that time.
+    Notice,
 }
 
 /// Something in use that would end.
@@ -184,7 +187,10 @@ pub struct Victim {
     pub priority: i64,
     /// What its lost work is counted from; `None` where neither age is known.
     pub counted_from: Option<CountedFrom>,
-    /// Work lost, thousandths of a device-second; `None` is unknown.
+    /// Whether a checkpoint fits within the notice; `None` where it is unknown how long either is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub can_save: Option<bool>,
+    /// Work lost, with what starting again takes, thousandths of a device-second; `None` is unknown.
     pub lost_device_ms: Option<u64>,
 }
 
@@ -264,6 +270,9 @@ pub struct Placement {
     pub penalties: Vec<Penalty>,
     /// Cluster.
     pub cluster: String,
+    /// How that compares with others; `None` where clusters were not told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster_score: Option<ClusterScore>,
     /// Nodes.
     pub nodes: Vec<String>,
     /// Devices; none for a step that asks for CPU only.

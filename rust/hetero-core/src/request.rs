@@ -1,8 +1,9 @@
 //! A compiled requirement: nothing left to parse or to look up by spelling.
 
 mod checking;
+mod place;
+mod step_kind;
 
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -11,6 +12,8 @@ use crate::profile::Class;
 use crate::units::{CORE_MILLI, WHOLE_MILLI};
 
 pub(crate) use checking::check;
+pub use place::{Checkpoint, Place, Spread};
+pub use step_kind::StepKind;
 
 /// How a precision must be supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,41 +79,6 @@ pub enum ShareMode {
     Any,
 }
 
-/// What a step does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs)] // each is its own explanation
-pub enum StepKind {
-    Training,
-    Inference,
-    Preprocess,
-    Dev,
-}
-
-impl StepKind {
-    /// The word of a requirement.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Training => "training",
-            Self::Inference => "inference",
-            Self::Preprocess => "preprocess",
-            Self::Dev => "dev",
-        }
-    }
-}
-
-/// What nodes share, and fail with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Spread {
-    /// The node itself.
-    Node,
-    /// A rack.
-    Rack,
-    /// A power domain.
-    Power,
-}
-
 /// How far apart the groups of a step may lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -121,36 +89,6 @@ pub enum Nearness {
     Switch,
     /// Where no such nodes have, on nodes of one rack.
     Rack,
-}
-
-/// Where a step may run. Empty asks nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Place {
-    /// One of these clusters.
-    pub clusters: Vec<String>,
-    /// One of these regions.
-    pub regions: Vec<String>,
-    /// A cluster with all of these tags.
-    pub compliance: Vec<String>,
-    /// A cluster that holds all of this data.
-    pub data: Vec<String>,
-    /// Nodes with all of these labels.
-    pub labels: IndexMap<String, String>,
-    /// Where no other step of the team may run, and no two nodes of this one may be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spread: Option<Spread>,
-    /// Where steps of the team run now: numbers of [`crate::domain::Domains`], found anew for every question.
-    #[serde(skip)]
-    pub taken: Vec<u32>,
-}
-
-impl Place {
-    /// Whether any place will do.
-    pub fn is_anywhere(&self) -> bool {
-        let lists = [&self.clusters, &self.regions, &self.compliance, &self.data];
-        lists.iter().all(|list| list.is_empty()) && self.labels.is_empty() && self.spread.is_none()
-    }
 }
 
 /// One alternative of a request. `None` asks nothing.
@@ -405,6 +343,9 @@ pub struct Request {
     /// Its priority: what may be preempted and has a lower one could make room for it.
     #[serde(default)]
     pub priority: Option<i64>,
+    /// Where it saves its state: near there it would rather run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Checkpoint>,
     /// Alternatives, best first.
     pub choices: Vec<Choice>,
 }

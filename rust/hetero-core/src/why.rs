@@ -26,6 +26,11 @@ fn placed(placement: &Placement) -> String {
     };
     let _ = writeln!(text, "{verdict}: {}", granted_words(placement));
     let _ = writeln!(text, "  score {:.1} of 100, policy {}, mix {}", placement.score, placement.policy, placement.mix);
+    if let Some(scored) = &placement.cluster_score {
+        let terms = scored.terms.iter().map(|term| format!("{} {:.1}/{:.0}", term.name, term.points, term.weight));
+        let (score, terms) = (scored.score, terms.collect::<Vec<_>>().join(", "));
+        let _ = writeln!(text, "  cluster {}: {score:.1} of 100 ({terms})", scored.cluster);
+    }
     if let Some(sharing) = placement.granted.as_ref().and_then(|granted| granted.sharing.as_ref()) {
         let burst = sharing.burst_milli.map_or(String::new(), |milli| format!(", up to {milli}/1000 while idle"));
         let _ =
@@ -171,11 +176,13 @@ fn victim_words(victim: &Victim) -> String {
     let from = match victim.counted_from {
         Some(CountedFrom::Checkpoint) => " since its last checkpoint",
         Some(CountedFrom::Start) => " since its start, its last checkpoint is unknown",
+        Some(CountedFrom::Notice) => ", its work can be saved within the notice",
         None => "",
     };
     let lost =
         victim.lost_device_ms.map_or("unknown, it states no age".to_owned(), |ms| format!("{}{from}", seconds(ms)));
-    format!("{} on {}{devices}, priority {}{gang}: {lost}", victim.owner, victim.node, victim.priority)
+    let late = if victim.can_save == Some(false) { "; a checkpoint takes longer than the notice" } else { "" };
+    format!("{} on {}{devices}, priority {}{gang}: {lost}{late}", victim.owner, victim.node, victim.priority)
 }
 
 /// Thousandths as a decimal number without needless zeros.
@@ -205,7 +212,7 @@ pub fn reason_lines(reasons: &[Reason]) -> String {
     text
 }
 
-fn numbers(have: Option<u64>, want: Option<u64>, unit: Option<&str>) -> String {
+pub(crate) fn numbers(have: Option<u64>, want: Option<u64>, unit: Option<&str>) -> String {
     let Some(want) = want else { return String::new() };
     let have = have.map_or("unknown".to_owned(), |have| have.to_string());
     format!(" ({have} of {want}{}{})", if unit.is_some() { " " } else { "" }, unit.unwrap_or_default())

@@ -31,6 +31,9 @@ pub struct FleetDocument {
     /// When and by what the document was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generated: Option<Generated>,
+    /// How long a step that must end is warned before, seconds; unknown when not said. Clusters may say it for themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice_s: Option<u64>,
     /// The expected workload, against which fragmentation is measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mix: Vec<MixEntry>,
@@ -79,6 +82,9 @@ pub struct ClusterDocument {
     /// Pools of nodes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<PoolDocument>,
+    /// How long a step that must end is warned before, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice_s: Option<u64>,
     /// What of its devices is kept for steps of a high priority.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headroom: Option<Headroom>,

@@ -225,6 +225,12 @@ pub struct Use {
     /// Age of its last checkpoint when the document was made, seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint_age_s: Option<u64>,
+    /// How long a checkpoint of it takes, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint_s: Option<u64>,
+    /// What starting again takes before it is as far as its last checkpoint, seconds; nothing when not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart_s: Option<u64>,
     /// Gang: entries of a cluster that name the same one end together or not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gang: Option<String>,

@@ -34,10 +34,11 @@ impl NamedNode<'_> {
     pub(super) fn charged(&self, used: &Use, path: &str) -> Result<Option<u16>> {
         let Some(name) = &used.charged else { return Ok(None) };
         let mut sharing = self.cluster.pools.iter().filter(|pool| pool.nominal.is_some());
-        let message = || format!("no pool {name:?} with a nominal share is in cluster {:?}", self.cluster.name);
-        let at = sharing.position(|pool| pool.name == *name);
-        let at = at.ok_or_else(|| Error::document(format!("{path}.charged"), message()))?;
-        Ok(u16::try_from(at).ok())
+        let at = sharing.position(|pool| pool.name == *name).and_then(|at| u16::try_from(at).ok());
+        at.map(Some).ok_or_else(|| {
+            let message = format!("no pool {name:?} with a nominal share is in cluster {:?}", self.cluster.name);
+            Error::document(format!("{path}.charged"), message)
+        })
     }
 
     /// Whether its pool lets devices be cut.

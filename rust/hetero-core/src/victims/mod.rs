@@ -1,4 +1,5 @@
-//! What would have to end so that a step of higher priority gets room: the least device-seconds that are lost.
+//! What would have to end so that a step of higher priority gets room: the least device-seconds that are lost, with what
+//! starting again takes; whoever can save its work within the notice loses no more than the time for that.
 //!
 //! Nothing is preempted here: a step that has no place is told what its place would cost others. Quotas, and where the
 //! steps of its team run, count as they are; of a range of counts the least is asked, on every number of nodes over which
@@ -24,6 +25,7 @@ use crate::units::NodeIdx;
 
 use least::{Least, Limit};
 pub use party::Parties;
+pub(crate) use party::PartySite;
 use party::{Cost, Party};
 
 /// Who asks, for which of its choices.
@@ -137,6 +139,7 @@ fn told(fleet: &Fleet, request: &Request, found: &Found<'_>, is_least: bool) -> 
             share_milli: entry.hold.share_milli,
             priority: entry.priority,
             counted_from: entry.counted_from,
+            can_save: entry.can_save,
             lost_device_ms: entry.lost_device_ms,
         })
         .collect();

@@ -27,8 +27,17 @@ pub(super) struct Entry {
     pub(super) priority: i64,
     /// What its lost work is counted from; `None` where no age is known.
     pub(super) counted_from: Option<CountedFrom>,
+    /// Whether a checkpoint fits within the notice.
+    pub(super) can_save: Option<bool>,
     /// Thousandths of a device-second; `None` is unknown.
     pub(super) lost_device_ms: Option<u64>,
+}
+
+/// A node of the document, of which cluster, and how long its steps are warned.
+pub(crate) struct PartySite<'a> {
+    pub(crate) cluster: &'a str,
+    pub(crate) document: &'a NodeDocument,
+    pub(crate) notice_s: Option<u64>,
 }
 
 /// Entries that end together. All are preemptible.
@@ -43,9 +52,12 @@ pub(super) struct Party {
     pub(super) cost: Cost,
 }
 
-/// What it costs that parties end: first the least of what nobody knows, then the least loss, then the fewest entries.
+/// What it costs that parties end: first the fewest that cannot save their work within the notice, then the least of what
+/// nobody knows, then the least loss, then the fewest entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Cost {
+    /// Entries whose checkpoint takes longer than the notice.
+    late: u64,
     /// Shares of devices whose lost work is unknown, thousandths.
     unknown_milli: u64,
     lost_device_ms: u64,
@@ -54,11 +66,13 @@ pub(super) struct Cost {
 
 impl Cost {
     /// More than any set of parties costs.
-    pub(super) const BEYOND: Self = Self { unknown_milli: u64::MAX, lost_device_ms: u64::MAX, entries: u64::MAX };
+    pub(super) const BEYOND: Self =
+        Self { late: u64::MAX, unknown_milli: u64::MAX, lost_device_ms: u64::MAX, entries: u64::MAX };
 
     #[must_use]
     pub(super) fn plus(self, other: Self) -> Self {
         Self {
+            late: self.late.saturating_add(other.late),
             unknown_milli: self.unknown_milli.saturating_add(other.unknown_milli),
             lost_device_ms: self.lost_device_ms.saturating_add(other.lost_device_ms),
             entries: self.entries.saturating_add(other.entries),
@@ -73,6 +87,7 @@ impl Cost {
         }
         let parts = parts as u64;
         Self {
+            late: self.late / parts,
             unknown_milli: self.unknown_milli / parts,
             lost_device_ms: self.lost_device_ms / parts,
             entries: self.entries / parts,
@@ -80,11 +95,10 @@ impl Cost {
     }
 
     fn of(entry: &Entry) -> Self {
-        let (unknown_milli, lost_device_ms) = match entry.lost_device_ms {
-            Some(lost) => (0, lost),
-            None => (held_milli(entry.ids.len(), entry.hold.share_milli), 0),
-        };
-        Self { unknown_milli, lost_device_ms, entries: 1 }
+        let held = held_milli(entry.ids.len(), entry.hold.share_milli);
+        let (unknown_milli, lost_device_ms) = entry.lost_device_ms.map_or((held, 0), |lost| (0, lost));
+        let late = u64::from(entry.can_save == Some(false) && held > 0);
+        Self { late, unknown_milli, lost_device_ms, entries: 1 }
     }
 }
 
@@ -100,20 +114,20 @@ pub struct Parties {
 }
 
 impl Parties {
-    /// Gathers the entries of all nodes; `nodes` are in the order of the inventory, each with the name of its cluster.
+    /// Gathers the entries of all nodes, which are in the order of the inventory.
     pub(crate) fn of<'a>(
         inventory: &Inventory,
-        nodes: impl Iterator<Item = (&'a str, &'a NodeDocument)>,
+        sites: impl Iterator<Item = PartySite<'a>>,
         made_at: Option<&str>,
     ) -> Self {
         let (mut found, mut beyond) = (Groups::default(), IndexMap::new());
-        for (n, (cluster, document)) in nodes.enumerate() {
+        for (n, PartySite { cluster, document, notice_s }) in sites.enumerate() {
             let (node, used) = (NodeIdx::new(n), &document.used);
             if !used.iter().any(|used| used.preemptible == Some(true) || used.gang.is_some()) {
                 continue; // nothing of it ever ends, nor keeps a gang from ending
             }
             for used in used {
-                found.add(cluster, node, used, entry_of(inventory, node, used, made_at));
+                found.add(cluster, node, used, entry_of(inventory, node, used, made_at, notice_s));
             }
             let surplus = |have: Option<u64>, of: fn(&Use) -> Option<u64>| {
                 let stated = used.iter().filter_map(of).fold(0, u64::saturating_add);
@@ -182,6 +196,9 @@ impl Parties {
                 hasher = hasher.number(entry.hold.cpu_milli).number(entry.hold.memory_mib);
                 hasher = hasher.number(entry.priority.cast_unsigned()).maybe(entry.lost_device_ms);
                 hasher = hasher.number(entry.counted_from.map_or(0, |from| from as u64 + 1));
+                if let Some(can_save) = entry.can_save {
+                    hasher = hasher.text("notice").number(u64::from(can_save));
+                }
             }
         }
         hasher.finish()
@@ -241,16 +258,22 @@ fn party(mut entries: Vec<Entry>) -> Option<Party> {
     Some(Party { place: 0, entries, priority, cost })
 }
 
-type Key<'a> = (NodeIdx, &'a str, &'a [u32], u16, u64, u64, Option<u64>, i64);
+type Key<'a> = (NodeIdx, &'a str, &'a [u32], u16, u64, u64, Option<u64>, Option<bool>, i64);
 
 fn key(entry: &Entry) -> Key<'_> {
     let (hold, owner) = (&entry.hold, entry.owner.as_str());
-    let lost = entry.lost_device_ms;
-    (hold.node, owner, &entry.ids, hold.share_milli, hold.cpu_milli, hold.memory_mib, lost, entry.priority)
+    let (lost, can_save) = (entry.lost_device_ms, entry.can_save);
+    (hold.node, owner, &entry.ids, hold.share_milli, hold.cpu_milli, hold.memory_mib, lost, can_save, entry.priority)
 }
 
 /// One entry; `None` where it may not end.
-fn entry_of(inventory: &Inventory, node: NodeIdx, used: &Use, made_at: Option<&str>) -> Option<Entry> {
+fn entry_of(
+    inventory: &Inventory,
+    node: NodeIdx,
+    used: &Use,
+    made_at: Option<&str>,
+    notice_s: Option<u64>,
+) -> Option<Entry> {
     let priority = used.priority.filter(|_| used.preemptible == Some(true))?;
     let share_milli = used.share_milli.unwrap_or(WHOLE_MILLI);
     let found = used.devices.iter().filter_map(|&id| inventory.find_device(node, id));
@@ -261,7 +284,12 @@ fn entry_of(inventory: &Inventory, node: NodeIdx, used: &Use, made_at: Option<&s
         None => since_start().map(|age_s| (CountedFrom::Start, age_s)),
     };
     let held = held_milli(used.devices.len(), share_milli);
-    let lost = if held == 0 { Some(0) } else { age.map(|(_, age_s)| held.saturating_mul(age_s)) };
+    let can_save = used.checkpoint_s.zip(notice_s).map(|(takes_s, notice_s)| takes_s <= notice_s);
+    // Whoever can save its work within the notice loses the time for that, if not less.
+    let saving = used.checkpoint_s.filter(|_| can_save == Some(true)).map(|takes_s| (CountedFrom::Notice, takes_s));
+    let age = [age, saving].into_iter().flatten().min_by_key(|(_, seconds)| *seconds);
+    let lost = age.map(|(_, seconds)| seconds.saturating_add(used.restart_s.unwrap_or(0)));
+    let lost = if held == 0 { Some(0) } else { lost.map(|seconds| held.saturating_mul(seconds)) };
     let mut ids = used.devices.clone();
     ids.sort_unstable();
     Some(Entry {
@@ -281,6 +309,7 @@ fn entry_of(inventory: &Inventory, node: NodeIdx, used: &Use, made_at: Option<&s
         },
         priority,
         counted_from: age.map(|(from, _)| from),
+        can_save,
         lost_device_ms: lost,
     })
 }
