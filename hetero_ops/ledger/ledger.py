@@ -95,10 +95,11 @@ class Ledger:
         Raises:
             ReservationConflict: somebody who did not wait was faster.
         """
+        if self._is_file:  # there whoever writes is alone
+            return self._reserve(ask)
 
         def alone(connection: Connection) -> Asked:
-            if not self._is_file:  # there whoever writes is alone
-                connection.execute(statement.ALONE)
+            connection.execute(statement.ALONE)
             return ask(connection)
 
         return self._reserve(alone)

@@ -1,4 +1,4 @@
-"""The fleet on which ledgers are tried: 40 nodes of 8 devices, every memory stated, so that a checker needs no catalog."""
+"""The fleet on which ledgers are tried: 40 nodes of 8 devices, every memory stated: a checker needs no catalog."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own: a fresh folder, a socket in it, no port, and the durability that servers have."""
+"""A PostgreSQL server of the tests' own: a fresh folder, a socket in it, no port."""
 
 import os
 import pwd

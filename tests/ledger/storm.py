@@ -9,7 +9,6 @@ import random
 import signal
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -89,12 +88,10 @@ def storm(url: str, fleet: Path, weather: Weather, restart: Callable[[], None] |
         victims = chance.sample([worker for worker, _ in workers], weather.killed)
         strokes = [(chance.uniform(0, weather.kill_within_s), worker.kill) for worker in victims]
         strokes += [(at, restart) for at in weather.restarts_s if restart]
-        striking = threading.Thread(target=_strike, args=(begun, sorted(strokes, key=lambda stroke: stroke[0])))
-        striking.start()
+        _strike(begun, sorted(strokes, key=lambda stroke: stroke[0]))
         for worker, pipe in workers:
             _take_down(aftermath, worker, pipe)
         aftermath.seconds = time.monotonic() - begun
-        striking.join()
     return aftermath
 
 
@@ -123,6 +120,7 @@ def _take_down(aftermath: Aftermath, worker: BaseProcess, pipe: Connection) -> N
     aftermath.release_us += told.release_us
 
 
+# In this thread: the server ends with the thread that started it.
 def _strike(begun: float, strokes: list[tuple[float, Callable[[], None]]]) -> None:
     for at, stroke in strokes:
         time.sleep(max(0.0, begun + at - time.monotonic()))

@@ -82,7 +82,7 @@ def test_a_file_of_another_host_is_refused(tmp_path):
         assert connection.execute("SELECT value FROM setting WHERE name = 'host'").fetchone() == (socket.gethostname(),)
         connection.execute("UPDATE setting SET value = 'elsewhere' WHERE name = 'host'")
     connection.close()
-    with pytest.raises(LedgerUnusable, match="belongs to host 'elsewhere', and this is .*HETERO_OPS_LEDGER"):
+    with pytest.raises(LedgerUnusable, match=r"belongs to host 'elsewhere', and this is .*HETERO_OPS_LEDGER"):
         Ledger.open(str(path))
 
 
@@ -112,7 +112,7 @@ def test_a_ledger_newer_than_the_program_is_refused(url):
     with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     engine.dispose()
-    with pytest.raises(LedgerUnusable, match="the ledger has schema 9999, and .* upgrade hetero-ops here"):
+    with pytest.raises(LedgerUnusable, match=r"the ledger has schema 9999, and .* upgrade hetero-ops here"):
         Ledger.open(url)
 
 

@@ -89,7 +89,7 @@ def test_a_server_that_does_not_come_back(ledger, server, monkeypatch):
     monkeypatch.setattr(lasting, "PATIENCE_S", 0.3)
     server.stop()
     try:
-        with pytest.raises(LedgerUnusable, match="went away and did not come back: .*freed once its owner is gone"):
+        with pytest.raises(LedgerUnusable, match=r"went away and did not come back: .*freed once its owner is gone"):
             ledger.reserve(asked(small_fleet()))
     finally:
         server.start()

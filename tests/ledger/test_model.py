@@ -29,7 +29,7 @@ ASKS = ("gpu:1", "gpu:2", "gpu:0.5", "gpu:0.3 >=8GB", "cpu:40 >=300GB", "gpu:4 n
 LEASE_S, HARD_LIMIT_S = 10, 100
 
 
-class Crash(Exception):
+class Crash(Exception):  # noqa: N818 - it is none of the program
     """The process ends here, or so it looks to the database."""
 
 

@@ -18,8 +18,11 @@ class Told:
     def __init__(self, is_gone):
         self.answer = is_gone
 
-    def is_gone(self, key):
+    def is_gone(self, _key):
         return self.answer
+
+
+GONE = Told(True)  # noqa: FBT003
 
 
 @pytest.mark.parametrize(
@@ -33,7 +36,9 @@ class Told:
         (None, 101, State.ORPHANED),
     ],
 )
-def test_what_becomes_of_it(ledger, clock, caplog, is_gone, silent_s, becomes):
+def test_what_becomes_of_it(  # noqa: PLR0913, PLR0917 - fixtures and cases
+    ledger, clock, caplog, is_gone, silent_s, becomes
+):
     made = ledger.reserve(asked(small_fleet(), owner=Owner("told", "x"), lease_s=10))
     clock.pass_s(silent_s)
     with caplog.at_level(logging.WARNING):
@@ -58,7 +63,7 @@ def test_an_orphan_is_freed_once_its_owner_is_known_to_be_gone(ledger, clock, ur
     clock.pass_s(101)
     assert reap(ledger, {"told": Told(None)}, hard_limit_s=100).orphaned
     assert caplog.records
-    expired = reap(ledger, {"told": Told(True)}, hard_limit_s=100, by="the test").expired
+    expired = reap(ledger, {"told": GONE}, hard_limit_s=100, by="the test").expired
     assert [(each.id, each.state, each.ended_by) for each in expired] == [(made.id, State.EXPIRED, "the test")]
     account = check(url, document(2, 2))
     assert not account.faults

@@ -38,7 +38,7 @@ class Told:
     release_us: list[int] = field(default_factory=list)
 
 
-def work(  # noqa: PLR0913 - what a storm is told
+def work(  # noqa: PLR0913 - what a process is told
     parent: Connection, url: str, fleet: str, *, rounds: int, lease_s: float, seed: int
 ) -> None:
     """Says when it is ready, waits for a word to begin, and tells at the end what it measured."""
