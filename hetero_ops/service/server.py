@@ -2,7 +2,6 @@
 
 import ipaddress
 import socket
-import sys
 from dataclasses import dataclass
 
 import uvicorn
@@ -18,8 +17,6 @@ _KEEP_ALIVE_S = 30
 _CLOSING_TIME_S = 10
 _MAX_HEADER_BYTES = 16 * 1024
 _BACKLOG = 1024
-# A thread that writes a long explanation gives way to the others after so long.
-_TURN_S = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,5 +70,4 @@ def serve(app: FastAPI, listening: Listening) -> None:
         timeout_graceful_shutdown=_CLOSING_TIME_S,
         h11_max_incomplete_event_size=_MAX_HEADER_BYTES,
     )
-    sys.setswitchinterval(_TURN_S)
     uvicorn.Server(config).run(sockets=[listening.socket])
