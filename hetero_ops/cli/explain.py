@@ -15,7 +15,7 @@ from hetero_ops.gap.requirement import Requirement
 from hetero_ops.gap.shorthand import name_of
 from hetero_ops.gap.tier import is_tier, profiles_in
 from hetero_ops.placement.decision import Decision
-from hetero_ops.placement.report import ChoiceReport, Reason
+from hetero_ops.placement.report import ChoiceReport, Reason, Term
 
 # Candidates of a choice shown as text; JSON has all.
 _SHOWN = 5
@@ -106,18 +106,23 @@ def _choice(report: ChoiceReport) -> list[str]:
     stages = report["stages"]
     counts = f"{stages['nodes']} nodes, {stages['possible']} possible, {stages['candidates']} now"
     lines = ["", f"{report['choice']}: {counts}"]
+    lines += [
+        f"  {cluster['score']:6.2f}  cluster {cluster['cluster']}  {_points(cluster['terms'])}"
+        for cluster in report.get("clusters", [])
+    ]
     for candidate in report["candidates"][:_SHOWN]:
         devices = ",".join(map(str, candidate["devices"])) or "-"
         lines.append(f"  {candidate['score']:6.2f}  {candidate['node']}  devices {devices}")
-        terms = candidate["terms"]
-        lines.append(
-            "          " + "  ".join(f"{term['name']} {term['points']:.1f}/{term['weight']:.0f}" for term in terms)
-        )
+        lines.append(f"          {_points(candidate['terms'])}")
         lines += [f"          {p['points']:.0f}: {p['name']}, {p['why']}" for p in candidate["penalties"]]
     if len(report["candidates"]) > _SHOWN:
         lines.append(f"  and {len(report['candidates']) - _SHOWN} more candidates (all in --json)")
     lines += [_refusal(reason) for reason in report["reasons"]]
     return lines
+
+
+def _points(terms: list[Term]) -> str:
+    return "  ".join(f"{term['name']} {term['points']:.1f}/{term['weight']:.0f}" for term in terms)
 
 
 def _refusal(reason: Reason) -> str:

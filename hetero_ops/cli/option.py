@@ -81,12 +81,16 @@ class Objective(StrEnum):
     """Which plan is the better one."""
 
     order = "order"
+    fair = "fair"
     allocation = "allocation"
 
 
 ObjectiveOfPlan = Annotated[
     Objective,
-    typer.Option("--objective", help="With --batch: priority, then age, then allocation; or allocation alone."),
+    typer.Option(
+        "--objective",
+        help="With --batch: priority, then age, then allocation; teams in turn instead of age; or allocation alone.",
+    ),
 ]
 TimeLimit = Annotated[
     float,

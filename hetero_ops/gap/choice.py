@@ -184,6 +184,7 @@ class Choice(Frozen):
     regions: Texts = ()
     compliance: Texts = ()
     data: Texts = ()
+    near: Texts = Field(default=(), description="Clusters or data where it would rather run; any other will do.")
     labels: tuple[tuple[Text, str], ...] = ()
     image: Text | None = None
     env: tuple[tuple[Text, str], ...] = ()
@@ -220,7 +221,7 @@ class Choice(Frozen):
             raise ValueError("the same precision twice; write each precision once")
         return tuple(sorted(precisions, key=lambda precision: PRECISIONS.index(precision.word)))
 
-    @field_validator("clusters", "regions", "compliance", "data", "labels", "env", "runtimes", "slo")
+    @field_validator("clusters", "regions", "compliance", "data", "near", "labels", "env", "runtimes", "slo")
     @classmethod
     def _order_says_nothing(cls, found: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(sorted(set(found)))

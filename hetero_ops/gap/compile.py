@@ -41,8 +41,9 @@ _BLANK: dict[str, Any] = {
 _ONE_NODE = (None, (1, 1))
 _CALLED = {word.field: word.called for word in WORDS} | {field: called for field, _, called in BARE.values()}
 # Clauses that mean something for CPU cores; memory is that of the host there. The last ones are for the host to keep.
-_CPU_CLAUSES = {"accelerator_class", "count", "memory_floor_mib", "clusters", "regions", "compliance", "data", "labels"}
+_CPU_CLAUSES = {"accelerator_class", "count", "memory_floor_mib", "clusters", "regions", "compliance", "data", "near"}
 _CPU_CLAUSES |= {
+    "labels",
     "rdma",
     "runtimes",
     "nodes",
@@ -84,6 +85,9 @@ def compile_request(requirement: Requirement, catalog: Catalog, foreign_models: 
     request: dict[str, Any] = {"requirement": str(requirement), "choices": compiled, "team": requirement.team}
     if requirement.priority is not None:
         request["priority"] = requirement.priority
+    if requirement.checkpoint is not None:
+        checkpoint = requirement.checkpoint
+        request["checkpoint"] = {"location": checkpoint.dir, "is_portable": checkpoint.portable}
     return json.dumps(request).encode()
 
 
@@ -199,7 +203,7 @@ _OPEN_COUNTS: dict[str, Callable[[Choice], bool]] = {
 # What a step has once, whatever it consists of.
 _OF_THE_STEP = (
     *("min_score", "performance_floor_milli", "quantize", "wait_s", "image", "env", "args", "batch", "slo"),
-    *("impact_milli", "clusters", "regions", "compliance", "data", "labels", "pool"),
+    *("impact_milli", "clusters", "regions", "compliance", "data", "near", "labels", "pool"),
 )
 # What the choice asks of the host, each host of a group must have.
 _OF_THE_HOST = ("rdma", "runtimes")
@@ -266,6 +270,7 @@ def _of_host(choice: Choice) -> dict[str, Any]:
         "regions": list(choice.regions),
         "compliance": list(choice.compliance),
         "data": list(choice.data),
+        "near": list(choice.near),
         "labels": dict(choice.labels),
         "spread": None if choice.spread == "none" else choice.spread,
     }

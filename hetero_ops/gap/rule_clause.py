@@ -11,7 +11,7 @@ from hetero_ops.gap.requirement_text import explain
 # Of two words the first is met by the second, which asks more.
 _NARROWER = {"link": {"fabric": ("nvlink", "xgmi")}, "rdma": {"rdma": ("ib", "roce")}}
 _BROADER_CLASS = (None, "accel")
-_SETS = ("compliance", "data", "labels", "runtimes", "env")
+_SETS = ("compliance", "data", "near", "labels", "runtimes", "env")
 
 
 def united(choice: Choice, clauses: Mapping[str, Any]) -> Choice | str:

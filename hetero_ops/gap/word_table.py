@@ -188,7 +188,11 @@ WORDS: tuple[Word, ...] = (
     ),
     Word(
         "data", "=", "data", "data", value.texts, value.format_texts,
-        "data=s3://eu-data", "only in clusters that hold all of this data",
+        "data=s3://eu-data", "only in clusters that hold all of this data, or what it lies below",
+    ),
+    Word(
+        "near", "=", "near", "near", value.texts, value.format_texts,
+        "near=west", "rather in this cluster, or where this data lies; elsewhere when it does not fit there",
     ),
     Word(
         "label", "=", "labels", "label", value.labels, value.format_labels,

@@ -60,8 +60,10 @@ _COLUMNS: dict[str, Cell] = {
 # Said once for a node, on its first row: they are long, and the same for all its devices.
 _AS_JSON = ("labels", "taints", "used")
 _ISLAND = "island"
-_OF_FLEET = ("mix", "limits")
-_OF_CLUSTER = ("region", "tags", "weight", "pools")
+# What makes a document one, and what rows are made of.
+_ALWAYS = ("apiVersion", "kind", "generated", "clusters", "name", "nodes")
+# It names a pool, and pools are left out.
+_CHARGED = "charged"
 
 
 def to_table(document: dict[str, Any]) -> str:
@@ -73,15 +75,23 @@ def to_table(document: dict[str, Any]) -> str:
         islands = _islands([row.device for row in rows])
         for row in rows:
             cells = ["" if (value := cell(row)) is None else value for cell in _COLUMNS.values()]
-            objects = [_json(row.node.get(key)) if row is rows[0] else "" for key in _AS_JSON]
+            objects = [_json(_stated(row.node, key)) if row is rows[0] else "" for key in _AS_JSON]
             writer.writerow([*cells, islands.get(row.device.get("id"), ""), *objects])
     return text.getvalue()
 
 
 def left_out(document: dict[str, Any]) -> list[str]:
     """Name what a document says that a table has no place for."""
-    of_clusters = {key for cluster in document["clusters"] for key in _OF_CLUSTER if cluster.get(key)}
-    return [key for key in _OF_FLEET if document.get(key)] + [key for key in _OF_CLUSTER if key in of_clusters]
+    clusters = document["clusters"]
+    stated = [key for part in (document, *clusters) for key, value in part.items() if value and key not in _ALWAYS]
+    uses = [use for cluster in clusters for node in cluster.get("nodes", []) for use in node.get("used", [])]
+    return [*dict.fromkeys(stated), *([_CHARGED] if any(_CHARGED in use for use in uses) else [])]
+
+
+def _stated(node: dict[str, Any], key: str) -> Any:  # noqa: ANN401 - labels, taints or uses
+    if key != "used":
+        return node.get(key)
+    return [{name: value for name, value in use.items() if name != _CHARGED} for use in node.get("used", [])]
 
 
 def _by_node(document: dict[str, Any]) -> Iterator[list[DeviceRow]]:

@@ -13,7 +13,7 @@ from hetero_ops.gap.requirement import AnyRequirement, Requirement
 from hetero_ops.placement.exact import solve
 
 SOLVERS = ("greedy", "search", "genetic", "exact")
-OBJECTIVES = ("order", "allocation")
+OBJECTIVES = ("order", "fair", "allocation")
 _MOST_SECONDS = 86_400
 
 

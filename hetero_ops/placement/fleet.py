@@ -231,7 +231,8 @@ class Fleet(Replays, Allotments, Holds):
         Args:
             requests: the steps: requirements, or `Step` with priority and age.
             solver: `greedy`, `search`, `genetic`, or for small batches `exact` (needs the extra of that name).
-            objective: `order` (priority, then age, then allocation) or `allocation` alone.
+            objective: `order` (priority, then age, then allocation), `fair` (priority, then teams in turn by how much
+                of their quotas they have), or `allocation` alone.
             time_limit_s: the best plan so far is taken then; the first one is always finished.
             steps: the same after so many steps of the search; plans then repeat, whatever the number of threads.
             weights: of the cost: `alpha` waiting, `beta` unusable capacity, `gamma` power.

@@ -60,10 +60,19 @@ class Stages(TypedDict):
     candidates: int
 
 
+class ClusterScore(TypedDict):
+    """How a cluster compares with others for a choice."""
+
+    cluster: str
+    score: float
+    terms: list[Term]
+
+
 class ChoiceReport(TypedDict):
-    """What became of one choice."""
+    """What became of one choice; `clusters` are in the order in which they are tried, where they are told apart."""
 
     choice: str
+    clusters: NotRequired[list[ClusterScore]]
     stages: Stages
     candidates: list[Scored]
     reasons: list[Reason]

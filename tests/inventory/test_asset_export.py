@@ -47,9 +47,11 @@ def back(exported):
 
 
 def plain(of):
+    """What a table has a place for."""
     return {
         (cluster["name"], node["name"]): {
             **node,
+            "used": [{key: value for key, value in use.items() if key != "charged"} for use in node.get("used", [])],
             "devices": sorted(expand(node.get("devices", [])), key=lambda device: device["id"]),
         }
         for cluster in of["clusters"]
@@ -66,7 +68,11 @@ def test_what_is_exported_is_read_back(source):
     returned = back(to_table(exported))
     assert plain(returned) == plain(exported)
     # A table has no place for prices, regions and tags, which answers may depend on.
-    clusters = [{"name": cluster["name"], "nodes": cluster.get("nodes", [])} for cluster in exported["clusters"]]
+    kept = plain(exported)
+    clusters = [
+        {"name": name, "nodes": [node for (of, _), node in kept.items() if of == name]}
+        for name in (cluster["name"] for cluster in exported["clusters"])
+    ]
     bare = {"apiVersion": exported["apiVersion"], "kind": exported["kind"], "clusters": clusters}
     for question in ("gpu:1", "npu:1", "H100:8 | MI300X:8 where fabric"):
         first, second = (Fleet.from_document(each).place(question) for each in (bare, returned))

@@ -1,6 +1,5 @@
 """Ledgers to try: a file, and a database of a PostgreSQL server that is the tests' own."""
 
-import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,23 +9,21 @@ from hetero_ops.ledger.ledger import Ledger
 from tests.ledger import postgres
 from tests.ledger.clock import Clock
 
-_numbers = itertools.count()
-
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[postgres.Server]:
     if reason := postgres.missing():
         pytest.skip(reason)
-    with postgres.Server() as running:
+    with postgres.Server(is_durable=False) as running:
         yield running
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A database that is not there yet, or has no tables."""
+    """A database that is not there yet, or has no tables: nobody else uses it while the test runs."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'ledger.db'}"
-    return request.getfixturevalue("server").create(f"ledger-{next(_numbers)}")
+    return request.getfixturevalue("server").empty("ledger")
 
 
 @pytest.fixture

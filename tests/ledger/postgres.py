@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Self
 
-_PATIENCE_S = 30.0
+_PATIENCE_S = 60.0
 # Debian keeps these outside of the path.
 _FOLDERS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 
@@ -28,7 +28,13 @@ def missing() -> str | None:
 class Server:
     """Started in a new folder; gone with its data when it is closed, or when the process that started it is."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_durable: bool = True) -> None:
+        """Starts it.
+
+        Args:
+            is_durable: whether it withstands a loss of power, as servers do; without it all is as safe against kills.
+        """
+        self._settings = {} if is_durable else {"fsync": "off"}
         self.folder = Path(tempfile.mkdtemp(prefix="hetero-postgres-"))
         if user := _user():
             os.chown(self.folder, user.pw_uid, user.pw_gid)
@@ -47,6 +53,7 @@ class Server:
 
     def start(self) -> None:
         settings = {"listen_addresses": "", "unix_socket_directories": str(self.folder), "max_connections": "200"}
+        settings |= self._settings
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("ab") as log:
             self._running = subprocess.Popen(
@@ -76,6 +83,14 @@ class Server:
         self._sql("postgres", f'CREATE DATABASE "{name}"')
         return self.url(name)
 
+    def empty(self, name: str) -> str:
+        """A database without tables, made anew or cleared; its URL."""
+        try:
+            self._sql(name, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
+        except subprocess.CalledProcessError:
+            self.create(name)
+        return self.url(name)
+
     def url(self, name: str) -> str:
         return f"postgresql://tests@/{name}?host={self.folder}"
 
@@ -86,8 +101,9 @@ class Server:
             return False
         return True
 
-    def _sql(self, database: str, statement: str) -> None:
-        self._run("psql", "-X", "-q", "-h", str(self.folder), "-U", "tests", "-d", database, "-c", statement)
+    def _sql(self, database: str, *statements: str) -> None:
+        each = [word for statement in statements for word in ("-c", statement)]
+        self._run("psql", "-X", "-q", "-h", str(self.folder), "-U", "tests", "-d", database, *each)
 
     def _run(self, program: str, *arguments: str) -> None:
         command = [*_as_user(), str(_program(program)), *arguments]

@@ -56,7 +56,7 @@ def test_bad_urls(url, says):
 
 
 def test_no_password_in_the_url_that_is_shown(server):
-    url = server.create("shown").replace("tests@", "tests:s3cret@")
+    url = server.empty("ledger").replace("tests@", "tests:s3cret@")
     with Ledger.open(url) as ledger:
         assert "s3cret" not in ledger.url
         assert "***" in ledger.url

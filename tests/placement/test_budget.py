@@ -67,6 +67,12 @@ def test_compute_units_count_devices_of_every_kind() -> None:
     assert here.place(ask("L40S", team="speech")).ok
 
 
+def test_cores_alone_are_not_refused_for_a_budget() -> None:
+    here = fleet(IN_UNITS)
+    here.set_spent([300_000])
+    assert not budgets(here.place(ask("cpu:4 nodes=2")))
+
+
 def test_a_budget_of_nothing_is_never_renewed_to_anything() -> None:
     assert fleet(OF_H100 | {"device_hours": 0}).place(ask("H100")).verdict == "impossible"
 

@@ -14,7 +14,7 @@ from hetero_ops.placement.decision import NoFit, Placement
 from hetero_ops.placement.fleet import Fleet
 from tests.property.test_core_reference import assert_same_answer, assert_same_fragmentation
 from tests.property.test_victims_reference import told_loss
-from tests.reference import fragmentation, placing
+from tests.reference import clusters, fragmentation, placing
 from tests.reference.case import Case, drawn
 from tests.reference.deciding import decided, stated
 from tests.reference.model import JSON
@@ -56,7 +56,8 @@ def agree(case: Case) -> None:
     mix = fragmentation.stated_mix(stated, CATALOG, models) if stated else fragmentation.default_mix(reference, _BLANK)
     assert_same_fragmentation(fleet, reference, mix)
     for asked in (*case.before, case.requirement):
-        choices: list[JSON] = json.loads(compile_request(asked, CATALOG, models))["choices"]
+        request = json.loads(compile_request(asked, CATALOG, models))
+        choices: list[JSON] = clusters.with_checkpoint(reference, request["choices"], request.get("checkpoint"))
         decision = fleet.place(asked, policy=case.policy, weights=case.weights)
         answer = placing.place(
             reference, choices, mix, case.policy, asked.team, weights=case.weights, rows=rows, priority=asked.priority

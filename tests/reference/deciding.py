@@ -111,7 +111,7 @@ def _of_requirement(case: Case) -> Iterator[tuple[str, Case]]:
                 yield clause, case.having(requirement=asked.model_copy(update={"choices": tuple(choices)}))
             except ValueError:
                 continue
-    for field in ("team", "priority", "footprint", "quantizable", "workload", "degrade"):
+    for field in ("team", "priority", "footprint", "quantizable", "checkpoint", "workload", "degrade"):
         default = Requirement.model_fields[field].default
         if getattr(asked, field) != default:
             yield f"step {field}", case.having(requirement=asked.model_copy(update={field: default}))
@@ -174,6 +174,7 @@ def _without_tag(tag: str) -> Callable[[JSON], bool]:
 
 _PARTS: dict[str, Callable[[JSON], bool]] = {
     "cluster region": _without("region"),
+    "cluster weight": _without("weight"),
     "cluster racks": _without("racks"),
     "cluster headroom": _without("headroom"),
     "cluster notice_s": _without("notice_s"),

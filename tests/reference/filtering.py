@@ -4,18 +4,22 @@ from collections.abc import Callable, Iterable
 
 from tests.reference import power
 from tests.reference.device_fit import CODES, Misfit, misfit_of_device, part_milli
-from tests.reference.model import JSON, WHOLE, Device, Node, booked, room, total
+from tests.reference.model import JSON, WHOLE, Device, Node, booked, holds, room, total
 
 _CLOSED = {"burn-in": "BURN_IN", "quarantined": "UNHEALTHY"}
 
 
 def misfit_on_node(node: Node, device: Device, choice: JSON) -> Misfit | None:
-    """Why a device cannot be used where it is: its price there, its driver, or a taint that is not on its key."""
+    """Why a device cannot be used where it is, if it were idle."""
+    return misfit_but_power(node, device, choice) or power.misfit_alone(node, device, choice)
+
+
+def misfit_but_power(node: Node, device: Device, choice: JSON) -> Misfit | None:
+    """The same without power: what it is, its price there, its driver, or a taint that is not on its key."""
     verdict, is_never = choice.get("verdicts", {}).get(device.kind, (None, False))
     misfit = misfit_of_device(device, choice) or (verdict if is_never else None)
     misfit = misfit or _price(node, device, choice) or _driver(node, device, choice)
-    misfit = misfit or (Misfit("TAINT") if node.taints - device.resource_keys else None)
-    return misfit or power.misfit_alone(node, device, choice)
+    return misfit or (Misfit("TAINT") if node.taints - device.resource_keys else None)
 
 
 def _price(node: Node, device: Device, choice: JSON) -> Misfit | None:
@@ -56,7 +60,10 @@ def _tags(node: Node, choice: JSON) -> Misfit | None:
         return Misfit("LOCATION")
     if set(place.get("compliance", ())) - node.compliance:
         return Misfit("COMPLIANCE")
-    return Misfit("DATA_LOCALITY") if set(place.get("data", ())) - node.data else None
+    if not all(holds(node.data, location) for location in place.get("data", ())):
+        return Misfit("DATA_LOCALITY")
+    is_far = "checkpoint" in place and not holds(node.data, place["checkpoint"])
+    return Misfit("CHECKPOINT_ELSEWHERE") if is_far else None
 
 
 def _host(node: Node, choice: JSON) -> Misfit | None:

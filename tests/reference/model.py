@@ -71,6 +71,7 @@ class Node:
     region: str | None = None
     compliance: frozenset[str] = frozenset()
     data: frozenset[str] = frozenset()
+    weight_milli: int = WHOLE
     labels: dict[str, str] = field(default_factory=dict)
     drivers: dict[str, tuple[int, ...]] = field(default_factory=dict)
     runtime: frozenset[str] = frozenset()
@@ -126,6 +127,8 @@ class Fleet:
     spent: dict[int, int] = field(default_factory=dict)
     team_uses: list[TeamUse] = field(default_factory=list)
     team_nodes: list[tuple[str, Node]] = field(default_factory=list)
+    # In any cluster, those without nodes included.
+    data: frozenset[str] = frozenset()
     # Clusters that pools share, by name; and of each use there: cluster, pool, device, thousandths.
     shared: dict[str, JSON] = field(default_factory=dict)
     pool_uses: list[tuple[str, str | None, Device, int]] = field(default_factory=list)
@@ -159,6 +162,12 @@ class Answer:
     parts: tuple[tuple[str, tuple[int, ...]], ...] = ()
     score: Fraction | None = None
     cut: Any = None
+
+
+def holds(locations: Iterable[str], wanted: str) -> bool:
+    """Whether data is among what lies at some locations: at one of them, or below one."""
+    path = wanted.rstrip("/").split("/")
+    return any(path[: len(held)] == held for held in (location.rstrip("/").split("/") for location in locations))
 
 
 def total(choice: JSON) -> int:

@@ -207,6 +207,7 @@ def _cluster(dice: Dice) -> JSON:
             "region": dice.of("eu", "us", None),
             "racks": dice.seldom(3, *([{"name": "r1", "power_budget_mw": mw}] for mw in (800_000, 2_500_000))),
             "tags": dice.of(None, {"compliance": ["gdpr"]}, {"data": ["s3://a"], "compliance": ["gdpr", "hipaa"]}),
+            "weight": dice.seldom(3, 0, 0.5, 2),
         }
     )
 

@@ -6,7 +6,7 @@ from hetero_ops.errors import InvalidRequirement
 from hetero_ops.gap.catalog import Catalog
 from hetero_ops.gap.choice import Choice, ModelName, Parallel, Precision
 from hetero_ops.gap.compile import compile_choice
-from hetero_ops.gap.contract import Degrade, Footprint
+from hetero_ops.gap.contract import Checkpoint, Degrade, Footprint
 from hetero_ops.gap.requirement import Requirement
 from tests.reference.model import JSON
 from tests.reference.open_fleets import TEAMS, Dice, known
@@ -33,7 +33,8 @@ _CLAUSES: dict[str, tuple[object, ...]] = {
     "clusters": (("east",), ("west",), ("east", "west")),
     "regions": (("eu",), ("us",)),
     "compliance": (("gdpr",), ("gdpr", "hipaa")),
-    "data": (("s3://a",),),
+    "data": (("s3://a",), ("s3://a/train",)),
+    "near": (("s3://a",), ("east",), ("west",), ("west", "s3://a/train"), ("north",)),
     "labels": ((("rack", "r1"),), (("rack", "r2"),), (("topology.kubernetes.io/zone", "a"),)),
     "min_score": (50, 70, 85, 91, 97, 100),
     "spread": ("node", "rack", "power", "none"),
@@ -210,6 +211,7 @@ def open_step(dice: Dice, document: JSON) -> Requirement:
         "priority": dice.of(None, 1, 2, 3),
         "footprint": dice.seldom(7, footprint),
         "quantizable": dice.seldom(6, ("fp8",), ("int8", "fp8"), ("int4",)),
+        "checkpoint": dice.seldom(6, Checkpoint(dir="s3://a/run"), Checkpoint(dir="s3://a/run", portable=False)),
         "workload": dice.seldom(4, "resnet"),
         "degrade": dice.seldom(2, Degrade(on_unknown_perf="reject")),
     }

@@ -5,8 +5,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from hetero_ops.gap.throughput import Throughput
-from tests.reference import cutting
-from tests.reference.device_fit import CODES, Misfit, devices_for, misfit_of_device
+from tests.reference import clusters, cutting
+from tests.reference.device_fit import CODES, Misfit
 from tests.reference.filtering import misfit_of_node
 from tests.reference.fragmentation import Mix
 from tests.reference.gang import best_gang, too_few
@@ -14,6 +14,7 @@ from tests.reference.groups import best_joint, refusals_of_groups
 from tests.reference.model import JSON, WHOLE, Answer, Device, Fleet, Node, Reason, TeamUse, booked
 from tests.reference.pool import charged
 from tests.reference.scoring import NUMA_PENALTY_MILLI, WEIGHTS, Question, emptied, ranked, with_verdicts
+from tests.reference.work import counts_of_kinds, counts_of_work
 
 Name = tuple[str, str]
 _CORE = 1000
@@ -36,39 +37,47 @@ def place(  # noqa: PLR0913 - a question has many parts, most with defaults
     capped = {"may_cap_power": True} if policy == "classic" else {}  # points instead of a refusal
     for index, written in enumerate(choice | capped for choice in choices):
         question = Question(mix, policy, team, choices[0] if index else None, *_weighed(weights), rows, priority)
-        asked = next(_settled(fleet, with_taken(fleet, written, team), question))
-        choice = with_verdicts(fleet, asked, question)
-        if asked.get("groups"):
-            joint = best_joint(fleet, asked, question)
-            if joint is not None and joint.score >= asked.get("min_score", 0):
-                where = tuple((part.node.name, part.ids) for part in joint.parts)
-                node = joint.parts[0].node
-                verdict = "degraded" if index else "placed"
-                place_of = (node.cluster, node.name)
-                return Answer(verdict, frozenset(reasons), index, place_of, parts=where, score=joint.score)
-            reasons |= set(refusals_of_groups(fleet, index, asked, question))
-            continue
-        if asked.get("peers"):
-            answer = _gang_answer(fleet, index, asked, question)
-            if answer.verdict == "placed":
+        order = clusters.in_order(fleet, with_taken(fleet, written, team), question)
+        only = [clusters.only_in(written, name) for name in order]
+        for where in (*only, written):
+            answer = _attempt(fleet, index, where, question, may_cut=may_cut)
+            if answer.verdict != "refused":
                 return replace(answer, verdict="degraded" if index else "placed", reasons=frozenset(reasons))
-            is_work = asked.get("units_milli") is not None
-            reasons |= _refused_with_any_count(fleet, index, asked, question) if is_work else answer.reasons
-            continue
-        best = min(ranked(fleet, choice, question), default=None)
-        if best is not None and -best[0] >= choice.get("min_score", 0):
-            minus_score, _, cluster, node, ids = best
-            verdict = "degraded" if index else "placed"
-            return Answer(verdict, frozenset(reasons), index, (cluster, node), ids, score=-minus_score)
-        found = cutting.best_cut(fleet, written, asked, question) if may_cut else None
-        if found is not None:
-            verdict, cut = "degraded" if index else "placed", found.cut
-            where = (cut.cluster, cut.node)
-            return Answer(verdict, frozenset(reasons), index, where, found.ids, score=found.score, cut=cut)
-        is_any_count = asked.get("units_milli") is not None
-        reasons |= (_refused_with_any_count if is_any_count else _refused)(fleet, index, asked, question)
+        reasons |= answer.reasons
     is_impossible = all(reason.is_permanent for reason in reasons)
     return Answer("impossible" if is_impossible else "busy", frozenset(reasons))
+
+
+def _attempt(fleet: Fleet, index: int, written: JSON, question: Question, *, may_cut: bool) -> Answer:
+    """One choice, on all nodes that it may run on."""
+    asked = next(_settled(fleet, with_taken(fleet, written, question.team), question))
+    is_any_count = asked.get("units_milli") is not None
+    if asked.get("groups"):
+        return _answer_of_groups(fleet, index, asked, question)
+    if asked.get("peers"):
+        answer = _gang_answer(fleet, index, asked, question)
+        if answer.verdict == "refused" and is_any_count:
+            return Answer("refused", frozenset(_refused_with_any_count(fleet, index, asked, question)))
+        return answer
+    best = min(ranked(fleet, with_verdicts(fleet, asked, question), question), default=None)
+    if best is not None and -best[0] >= asked.get("min_score", 0):
+        minus_score, _, cluster, name, ids = best
+        return Answer("placed", frozenset(), index, (cluster, name), ids, score=-minus_score)
+    found = cutting.best_cut(fleet, written, asked, question) if may_cut else None
+    if found is not None:
+        cut = found.cut
+        return Answer("placed", frozenset(), index, (cut.cluster, cut.node), found.ids, score=found.score, cut=cut)
+    refused = (_refused_with_any_count if is_any_count else _refused)(fleet, index, asked, question)
+    return Answer("refused", frozenset(refused))
+
+
+def _answer_of_groups(fleet: Fleet, index: int, asked: JSON, question: Question) -> Answer:
+    joint = best_joint(fleet, asked, question)
+    if joint is None or joint.score < asked.get("min_score", 0):
+        return Answer("refused", frozenset(refusals_of_groups(fleet, index, asked, question)))
+    where = tuple((part.node.name, part.ids) for part in joint.parts)
+    node = joint.parts[0].node
+    return Answer("placed", frozenset(), index, (node.cluster, node.name), parts=where, score=joint.score)
 
 
 def _weighed(stated: Mapping[str, int] | None) -> tuple[Mapping[str, int], int]:
@@ -96,29 +105,6 @@ def _settled(fleet: Fleet, written: JSON, question: Question) -> Iterator[JSON]:
     empty = emptied(fleet)
     ever = [part for part in fewest if _is_placed(empty, part | {"taken": set(), "min_score": 0}, question)]
     yield (ever or fewest[-1:])[0]
-
-
-def counts_of_work(fleet: Fleet, written: JSON) -> list[list[JSON]]:
-    """By number of nodes: what each gives, with each count that some kind does the asked work with together.
-
-    More nodes than a kind needs devices are left out.
-    """
-    least, most = written.get("nodes") or (1, 1)
-    work = written["units_milli"]
-    needed = [devices_for(device.profile, device.partition, work) or 1 for device in fleet.devices()]
-    numbers = range(least, min(most, max([*needed, least])) + 1)
-    return [_counts(fleet, written | {"peers": nodes - 1, "nodes": None}) for nodes in numbers]
-
-
-def _counts(fleet: Fleet, written: JSON) -> list[JSON]:
-    """The part on so many nodes with each count that some kind does the asked work with, fewest devices first."""
-    found = set()
-    for device in fleet.devices():
-        all_of_it = devices_for(device.profile, device.partition, written["units_milli"])
-        count = None if all_of_it is None else -(-all_of_it // (written["peers"] + 1))
-        if count is not None and misfit_of_device(device, written | {"count": count}) is None:
-            found.add(count)
-    return [written | {"count": count} for count in sorted(found)] or [written]
 
 
 def _best_count(fleet: Fleet, written: JSON, question: Question) -> JSON:
@@ -149,7 +135,7 @@ def _merit(fleet: Fleet, asked: JSON, question: Question) -> tuple[object, ...] 
 def _refused_with_any_count(fleet: Fleet, index: int, asked: JSON, question: Question) -> set[Reason]:
     """Of each node the reason that is nearest to a fit."""
     nearest: dict[Name, Reason] = {}
-    for counted in _counts(fleet, asked):
+    for counted in counts_of_kinds(fleet, asked):
         is_gang = counted["peers"] > 0
         refused = _gang_answer(fleet, index, counted, question).reasons if is_gang else None
         for reason in _refused(fleet, index, counted, question) if refused is None else refused:

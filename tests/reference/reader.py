@@ -16,6 +16,7 @@ def read_fleet(document: JSON, catalog: Catalog) -> Fleet:
     clusters = document["clusters"]
     named = [(cluster, node) for cluster in clusters for node in cluster.get("nodes", [])]
     fleet = Fleet([_node(cluster, node, catalog) for cluster, node in named], document.get("limits", []))
+    fleet.data = frozenset(data for cluster in clusters for data in cluster.get("tags", {}).get("data", ()))
     fleet.shared = {cluster["name"]: cluster for cluster in clusters if is_shared_out(cluster)}
     for node, (_, written) in zip(fleet.nodes, named, strict=True):
         for used in written.get("used", []):
@@ -83,6 +84,7 @@ def _set_site(node: Node, cluster: JSON, document: JSON, catalog: Catalog) -> No
     tags = cluster.get("tags", {})
     node.region, node.labels = cluster.get("region"), document.get("labels", {})
     node.compliance, node.data = frozenset(tags.get("compliance", ())), frozenset(tags.get("data", ()))
+    node.weight_milli = round(cluster.get("weight", 1) * WHOLE)
     if is_shared_out(cluster):
         for device in node.devices:
             device.shared_by = cluster["name"]

@@ -14,9 +14,10 @@ from tests.reference.fragmentation import Mix
 from tests.reference.gang import best_gang
 from tests.reference.groups import best_joint
 from tests.reference.model import JSON, WHOLE, Fleet
-from tests.reference.placing import counts_of_work, parts_of, place, with_taken
+from tests.reference.placing import parts_of, place, with_taken
 from tests.reference.reader import read_fleet, read_readings
 from tests.reference.scoring import NUMA_PENALTY_MILLI, WEIGHTS, Question
+from tests.reference.work import counts_of_work
 
 # Cluster, node and the place of an entry in its list.
 Entry = tuple[str, str, int]

@@ -37,6 +37,7 @@ pub enum Code {
     Location,
     Compliance,
     DataLocality,
+    CheckpointElsewhere,
     Spread,
     RdmaMissing,
     RuntimeMissing,

@@ -4,6 +4,7 @@ mod cut;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cluster::ClusterScore;
 use crate::codes::Code;
 use crate::pairing::BoundBy;
 use crate::sharing::Sharing;
@@ -269,6 +270,9 @@ pub struct Placement {
     pub penalties: Vec<Penalty>,
     /// Cluster.
     pub cluster: String,
+    /// How that compares with others; `None` where clusters were not told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster_score: Option<ClusterScore>,
     /// Nodes.
     pub nodes: Vec<String>,
     /// Devices; none for a step that asks for CPU only.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::cluster::{self, ClusterScore, Standing};
 use crate::decision::{Decision, Penalty, Reason, Term};
 use crate::error::Result;
 use crate::filter;
@@ -48,9 +49,12 @@ pub struct Scored {
 pub struct ChoiceReport {
     /// The choice.
     pub choice: String,
+    /// The clusters that have devices for it, in the order in which they are tried; none where they are not told apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clusters: Vec<ClusterScore>,
     /// Counts.
     pub stages: Stages,
-    /// Candidates, best first.
+    /// Candidates, best first; cluster by cluster where clusters are told apart.
     pub candidates: Vec<Scored>,
     /// Refusals.
     pub reasons: Vec<Reason>,
@@ -68,17 +72,33 @@ pub struct Explanation {
 /// Decides as [`place`] does, and tells all.
 pub fn explain(fleet: &Fleet, request: &Request, question: &Question) -> Result<Explanation> {
     let decision = place(fleet, request, question)?;
+    let request = &*cluster::kept(fleet, request);
     let choices = request.choices.iter().enumerate().map(|(i, _)| report(fleet, request, i, question)).collect();
     Ok(Explanation { decision, choices })
 }
 
 fn report(fleet: &Fleet, request: &Request, index: usize, question: &Question) -> ChoiceReport {
     let choice = &largest_that_fits(fleet, request, index, question);
-    let (candidates, refusals) = scored(fleet, request, index, choice, question);
+    let clusters = cluster::ranked(fleet, request, index, question).unwrap_or_default();
+    let (mut candidates, mut refusals) = scored(fleet, request, index, choice, question);
+    if !clusters.is_empty() {
+        // Each cluster for itself, as it is tried: counts and gangs may differ.
+        candidates.clear();
+        refusals.retain(|refusal| !clusters.iter().any(|standing| standing.has(refusal.node)));
+        for standing in &clusters {
+            let only = standing.only_here(request, index);
+            let there = largest_that_fits(fleet, &only, index, question);
+            let (good, refused) = scored(fleet, &only, index, &there, question);
+            candidates.extend(good);
+            refusals.extend(refused.into_iter().filter(|refusal| standing.has(refusal.node)));
+        }
+        refusals.sort_by_key(|refusal| refusal.node);
+    }
     let impossible = refusals.iter().filter(|refusal| refusal.is_permanent).count();
     let nodes = fleet.inventory().nodes.len();
     ChoiceReport {
         choice: choice.label.clone(),
+        clusters: clusters.iter().map(Standing::score).collect(),
         stages: Stages { nodes, possible: nodes - impossible, candidates: candidates.len() },
         candidates,
         reasons: gather(fleet, index, choice, &refusals),

@@ -1,5 +1,6 @@
 //! From the document to the static part of a fleet: nodes in order of their names, devices in dense columns.
 
+mod cluster;
 mod cuts;
 mod group;
 mod named;
@@ -24,6 +25,8 @@ use crate::site::Site;
 use crate::units::{KindIdx, NodeIdx, WHOLE_MILLI};
 use crate::victims::{Parties, PartySite};
 
+pub use cluster::Cluster;
+pub(crate) use cluster::{USUAL_WEIGHT_MILLI, weight_milli};
 use cuts::may_be_cut;
 use group::{group_ids, is_near_nic, numa, switch};
 use named::{NamedNode, check_name, named_nodes};
@@ -93,6 +96,10 @@ pub struct Inventory {
     pub kinds: Vec<Kind>,
     /// Nodes by cluster and name.
     pub nodes: Vec<Node>,
+    /// Clusters by name.
+    pub clusters: Vec<Cluster>,
+    /// Whether weights of clusters differ, or prices are stated.
+    pub has_preferences: bool,
     /// Racks with a power budget.
     pub racks: Vec<Rack>,
     /// Device columns.
@@ -115,6 +122,8 @@ impl Inventory {
         let mut inventory = Self {
             kinds: kinds.into_values().collect(),
             nodes: Vec::new(),
+            clusters: Vec::new(),
+            has_preferences: false,
             racks: Vec::new(),
             devices: Vec::new(),
             cuts: IndexMap::new(),
@@ -126,6 +135,10 @@ impl Inventory {
             inventory.add_node(node, profiles)?;
         }
         domain::assign(&mut inventory.nodes);
+        inventory.clusters = cluster::clusters(document, &inventory.nodes)?;
+        let is_priced = inventory.nodes.iter().any(|node| !node.site.prices_milli.is_empty());
+        let weights = || inventory.clusters.iter().map(|cluster| cluster.weight_milli);
+        inventory.has_preferences = is_priced || weights().min() != weights().max();
         inventory.add_racks(document)?;
         let capacity = inventory.free_capacity(&sorted)?;
         let made_at = document.generated.as_ref().map(|generated| generated.at.as_str());

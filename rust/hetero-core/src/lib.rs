@@ -11,6 +11,7 @@
 
 pub mod affinity;
 pub mod capacity;
+pub mod cluster;
 pub mod codes;
 pub mod decision;
 pub mod device;

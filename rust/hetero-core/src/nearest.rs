@@ -19,7 +19,7 @@ struct Omission {
 /// A person is told of so many nodes at most.
 const MOST_NODES_TRIED: u32 = 16;
 
-const OMISSIONS: [Omission; 16] = [
+const OMISSIONS: [Omission; 17] = [
     Omission { clause: "link", text: "drop the link word", apply: |choice| choice.link = None },
     Omission { clause: "precisions", text: "drop the precision", apply: |choice| choice.precisions.clear() },
     Omission { clause: "memory_kind", text: "drop the memory type", apply: |choice| choice.memory_kind = None },
@@ -50,10 +50,16 @@ const OMISSIONS: [Omission; 16] = [
         clause: "place",
         text: "drop the words of place (cluster, region, compliance, data, label)",
         apply: |choice| {
-            choice.place = Place { spread: choice.place.spread, ..Place::default() };
+            let Place { near, spread, checkpoint, .. } = std::mem::take(&mut choice.place);
+            choice.place = Place { near, spread, checkpoint, ..Place::default() };
         },
     },
     Omission { clause: "spread", text: "drop the spread", apply: |choice| choice.place.spread = None },
+    Omission {
+        clause: "checkpoint",
+        text: "say that the checkpoint is portable (checkpoint: {portable: true})",
+        apply: |choice| choice.place.checkpoint = None,
+    },
     Omission { clause: "numa", text: "drop numa=require", apply: |choice| choice.one_numa_node = false },
     Omission { clause: "nic", text: "drop nic: same-root", apply: |choice| choice.near_nic = false },
     Omission {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::codes::Code;
-use crate::decision::{Decision, NoFit, Verdict};
+use crate::decision::{Decision, NoFit, Placement, Reason, Verdict};
 use crate::error::Result;
 use crate::explain::considered;
 use crate::filter::{self, Misfit, View};
@@ -16,12 +16,12 @@ use crate::low_score::sift;
 use crate::nearest::{fits, nearest};
 use crate::pack::for_each_option;
 use crate::ranking::{Asker, Outlook};
-use crate::reason::{gather, usable_kinds};
+use crate::reason::{Refusal, gather, usable_kinds};
 use crate::request::{Choice, Request};
 use crate::score::{Before, Candidate, Policy, Values, Weights, values};
 use crate::tie::Tie;
 use crate::units::NodeIdx;
-use crate::{gang, groups, partition, power, victims};
+use crate::{cluster, gang, groups, partition, power, victims};
 
 pub(crate) use placing::{granted, grants, placement, pool_of, trace_id};
 
@@ -110,57 +110,25 @@ pub fn place(fleet: &Fleet, request: &Request, question: &Question) -> Result<De
     Ok(decide(fleet, request, question, true))
 }
 
-/// As [`place`], on devices as they are: for plans of many steps, which cut none.
+/// As [`place`], on devices as they are and all clusters as one pool: for plans of many steps.
 pub fn place_uncut(fleet: &Fleet, request: &Request, question: &Question) -> Result<Decision> {
     Ok(decide(fleet, request, question, false))
 }
 
-fn decide(fleet: &Fleet, request: &Request, question: &Question, may_cut: bool) -> Decision {
+/// `is_alone`: not one of many steps that are planned. Devices may be cut for it then, and it chooses between clusters.
+fn decide(fleet: &Fleet, request: &Request, question: &Question, is_alone: bool) -> Decision {
+    let request = &*cluster::kept(fleet, request);
     let mut reasons = Vec::new();
     for index in 0..request.choices.len() {
-        let choice = &largest_that_fits(fleet, request, index, question);
-        if choice.has_groups() {
-            match groups::decide(fleet, request, index, choice, question) {
-                Ok(joint) => {
-                    let placement = groups::placement(&joint, fleet, request, question, index, choice, reasons);
-                    return Decision::Placement(Box::new(placement));
+        let in_order = is_alone.then(|| in_clusters(fleet, request, index, question, &mut reasons)).flatten();
+        match in_order.map_or_else(|| attempt(fleet, request, index, question, is_alone, &mut reasons), Ok) {
+            Ok(mut placement) => {
+                if is_alone {
+                    placement.notes.extend(cluster::far(fleet, request, index, question, &placement.cluster));
                 }
-                Err(refusals) => reasons.extend(gather(fleet, index, choice, &refusals)),
+                return Decision::Placement(placement);
             }
-            continue;
-        }
-        if choice.peers > 0 {
-            match gang::decide(fleet, request, index, choice, question) {
-                Ok(found) => {
-                    let placement = gang::placement(&found, fleet, request, question, index, choice, reasons);
-                    return Decision::Placement(Box::new(placement));
-                }
-                Err(_) if choice.units_milli.is_some() => {
-                    let (_, refusals) = considered(fleet, request, index, choice, question);
-                    reasons.extend(gather(fleet, index, choice, &refusals));
-                }
-                Err(refusals) => reasons.extend(gather(fleet, index, choice, &refusals)),
-            }
-            continue;
-        }
-        match best_of_fleet(fleet, request, index, choice, question) {
-            Some(best) if best.is_good(choice) => {
-                let placement = placement(fleet, request, question, index, choice, &best, reasons);
-                return Decision::Placement(Box::new(placement));
-            }
-            _ if choice.units_milli.is_some() => {
-                let (_, refusals) = considered(fleet, request, index, choice, question);
-                reasons.extend(gather(fleet, index, choice, &refusals));
-            }
-            best => {
-                if may_cut && let Some(cut) = partition::placement(fleet, request, question, index, choice, &reasons) {
-                    return Decision::Placement(Box::new(cut));
-                }
-                let low = best.map_or(Vec::new(), |_| sift(fleet, request, index, choice, question).1);
-                let fit = filter::kinds_of(fleet, request, index, choice);
-                let refused = partition::refusals(fleet, (request, index), choice, question, (&fit, &low));
-                reasons.extend(gather(fleet, index, choice, &refused));
-            }
+            Err(refused) => reasons.extend(refused),
         }
     }
     let is_impossible = reasons.iter().all(|reason| reason.is_permanent);
@@ -177,6 +145,69 @@ fn decide(fleet: &Fleet, request: &Request, question: &Question, may_cut: bool) 
         reserved: false,
         trace_id: trace_id(fleet, request, question),
     }))
+}
+
+/// One choice in the first cluster that it fits in, where clusters are told apart.
+fn in_clusters(
+    fleet: &Fleet,
+    request: &Request,
+    index: usize,
+    question: &Question,
+    reasons: &mut Vec<Reason>,
+) -> Option<Box<Placement>> {
+    cluster::ranked(fleet, request, index, question)?.iter().find_map(|standing| {
+        let only = standing.only_here(request, index);
+        let mut placement = attempt(fleet, &only, index, question, true, reasons).ok()?;
+        placement.cluster_score = Some(standing.score());
+        Some(placement)
+    })
+}
+
+/// One choice on all nodes that it may run on, or why on none of them. A placement takes the reasons of earlier choices.
+fn attempt(
+    fleet: &Fleet,
+    request: &Request,
+    index: usize,
+    question: &Question,
+    may_cut: bool,
+    reasons: &mut Vec<Reason>,
+) -> std::result::Result<Box<Placement>, Vec<Reason>> {
+    let choice = &largest_that_fits(fleet, request, index, question);
+    let refused = |refusals: &[Refusal]| Err(gather(fleet, index, choice, refusals));
+    if choice.has_groups() {
+        return match groups::decide(fleet, request, index, choice, question) {
+            Ok(joint) => {
+                let reasons = std::mem::take(reasons);
+                Ok(Box::new(groups::placement(&joint, fleet, request, question, index, choice, reasons)))
+            }
+            Err(refusals) => refused(&refusals),
+        };
+    }
+    if choice.peers > 0 {
+        return match gang::decide(fleet, request, index, choice, question) {
+            Ok(found) => {
+                let reasons = std::mem::take(reasons);
+                Ok(Box::new(gang::placement(&found, fleet, request, question, index, choice, reasons)))
+            }
+            Err(_) if choice.units_milli.is_some() => refused(&considered(fleet, request, index, choice, question).1),
+            Err(refusals) => refused(&refusals),
+        };
+    }
+    match best_of_fleet(fleet, request, index, choice, question) {
+        Some(best) if best.is_good(choice) => {
+            let reasons = std::mem::take(reasons);
+            Ok(Box::new(placement(fleet, request, question, index, choice, &best, reasons)))
+        }
+        _ if choice.units_milli.is_some() => refused(&considered(fleet, request, index, choice, question).1),
+        best => {
+            if may_cut && let Some(cut) = partition::placement(fleet, request, question, index, choice, reasons) {
+                return Ok(Box::new(cut));
+            }
+            let low = best.map_or(Vec::new(), |_| sift(fleet, request, index, choice, question).1);
+            let fit = filter::kinds_of(fleet, request, index, choice);
+            refused(&partition::refusals(fleet, (request, index), choice, question, (&fit, &low)))
+        }
+    }
 }
 
 /// Where a request goes, without the words of a [`Decision`]: for callers that ask many times and show few answers.

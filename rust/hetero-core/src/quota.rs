@@ -10,11 +10,11 @@ use crate::codes::Code;
 use crate::digest::Hasher;
 use crate::document::{LimitLevel, Window};
 use crate::error::{Error, Result};
-use crate::filter::Misfit;
+use crate::filter::{self, Misfit};
 use crate::hold::Hold;
 use crate::inventory::Inventory;
 use crate::kind::Kind;
-use crate::request::Choice;
+use crate::request::{Choice, Request};
 use crate::units::{WHOLE_MILLI, milli_words};
 
 /// Thousandths of thousandths: shares of devices times thousandths of a compute unit.
@@ -68,6 +68,15 @@ impl Limit {
     /// What a whole device of a kind counts for, thousandths; `None` is unknown.
     fn weight(&self, kind: &Kind) -> Option<u64> {
         if self.counts_units() { kind.unit_milli() } else { Some(u64::from(WHOLE_MILLI)) }
+    }
+
+    /// How much may be used at once, millionths of a device or of a compute unit; nothing of a budget.
+    fn at_once(&self) -> u64 {
+        match self.most {
+            Most::Devices(devices) => u64::from(devices) * MICRO,
+            Most::UnitsMilli(milli) => milli.saturating_mul(1000),
+            Most::DeviceHoursMilli(_) | Most::UnitHoursMilli(_) => 0,
+        }
     }
 
     fn words(&self) -> String {
@@ -161,7 +170,8 @@ impl Quotas {
     ///
     /// A quota passes when the team's steps end, a budget when it begins anew.
     pub fn misfit(&self, inventory: &Inventory, team: &str, choice: &Choice, kind: &Kind) -> Option<Misfit> {
-        let used = self.used_milli.get(team)?;
+        // Cores alone use no device and spend nothing, whatever is spent.
+        let used = self.used_milli.get(team).filter(|_| !choice.is_cpu_only())?;
         let of_team = self.limits.iter().enumerate().filter(|(_, limit)| limit.team == team && covers(limit, kind));
         let broken = of_team.filter_map(|(i, limit)| {
             let (left, most, misfit) = if limit.is_budget() {
@@ -218,6 +228,34 @@ impl Quotas {
         budgets.map(|limit| if Some(limit.team.as_str()) == team { of(limit) } else { None }).collect()
     }
 
+    /// How much of each quota of a team is used, and how much it is; millionths of a device or of a compute unit.
+    pub fn standing(&self, inventory: &Inventory, team: &str) -> Vec<(u64, u64)> {
+        let Some(used) = self.used_milli.get(team) else { return Vec::new() };
+        let of = |limit: &Limit| {
+            let counted = inventory.kinds.iter().zip(used).filter(|(kind, _)| covers(limit, kind));
+            counted.map(|(kind, milli)| milli * limit.weight(kind).unwrap_or(0)).sum()
+        };
+        self.quotas_of(team).map(|limit| (of(limit), limit.at_once())).collect()
+    }
+
+    /// What a request counts for each quota of a team at least, whichever kind of device serves its first choice.
+    pub fn least_counted(&self, inventory: &Inventory, team: &str, request: &Request) -> Vec<u64> {
+        let choice = &request.choices[0];
+        let misfits = filter::kinds(inventory, choice);
+        let serving: Vec<&Kind> =
+            inventory.kinds.iter().zip(misfits).filter(|(_, misfit)| misfit.is_none()).map(|(kind, _)| kind).collect();
+        let on = |limit: &Limit, kind: &Kind| {
+            let weight = if covers(limit, kind) { limit.weight(kind).unwrap_or(0) } else { 0 };
+            u64::from(choice.total()) * u64::from(kind.share_for(choice)) * weight
+        };
+        let least = |limit: &Limit| serving.iter().map(|kind| on(limit, kind)).min().unwrap_or(0);
+        self.quotas_of(team).map(least).collect()
+    }
+
+    fn quotas_of<'a>(&'a self, team: &'a str) -> impl Iterator<Item = &'a Limit> {
+        self.limits.iter().filter(move |limit| limit.team == team && !limit.is_budget())
+    }
+
     /// What holds of a team take of each of its quotas that they count for: its level and name, how much, and how much of
     /// it is left to all holds together. `held` are all holds of the fleet; the rest of what is used is the document's.
     pub(crate) fn takes(
@@ -228,8 +266,7 @@ impl Quotas {
         held: &[&Hold],
     ) -> Vec<(String, u64, u64)> {
         let Some(used) = self.used_milli.get(team) else { return Vec::new() };
-        let quotas = self.limits.iter().filter(|limit| limit.team == team && !limit.is_budget());
-        let each = quotas.filter_map(|limit| {
+        let each = self.quotas_of(team).filter_map(|limit| {
             let weight = |kind: &Kind| if covers(limit, kind) { limit.weight(kind).unwrap_or(0) } else { 0 };
             let of = |hold: &Hold| {
                 let weights = hold.devices.iter().map(|&at| weight(&inventory.kinds[inventory.devices[at].kind.at()]));
@@ -238,12 +275,7 @@ impl Quotas {
             let amount = holds.iter().map(of).sum();
             let all: u64 = inventory.kinds.iter().zip(used).map(|(kind, milli)| milli * weight(kind)).sum();
             let of_holds: u64 = held.iter().map(|hold| of(hold)).sum();
-            let most = match limit.most {
-                Most::Devices(devices) => u64::from(devices) * MICRO,
-                Most::UnitsMilli(milli) => milli.saturating_mul(1000),
-                Most::DeviceHoursMilli(_) | Most::UnitHoursMilli(_) => 0,
-            };
-            let left = most.saturating_sub(all - of_holds);
+            let left = limit.at_once().saturating_sub(all - of_holds);
             (amount > 0).then(|| (format!("{} {}", limit.per.word(), limit.name).trim().to_owned(), amount, left))
         });
         each.collect()
@@ -277,11 +309,7 @@ fn over_quota(
     choice: &Choice,
     kind: &Kind,
 ) -> Option<(u64, u64, Misfit)> {
-    let most = match limit.most {
-        Most::Devices(devices) => u64::from(devices) * MICRO,
-        Most::UnitsMilli(milli) => milli.saturating_mul(1000),
-        Most::DeviceHoursMilli(_) | Most::UnitHoursMilli(_) => return None,
-    };
+    let most = limit.at_once();
     let Some(weight) = limit.weight(kind) else {
         return Some((0, most, Misfit::of(Code::Quota))); // what cannot be counted is not within it
     };

@@ -12,7 +12,7 @@ use crate::profile::Class;
 use crate::units::{CORE_MILLI, WHOLE_MILLI};
 
 pub(crate) use checking::check;
-pub use place::{Place, Spread};
+pub use place::{Checkpoint, Place, Spread};
 pub use step_kind::StepKind;
 
 /// How a precision must be supported.
@@ -343,6 +343,9 @@ pub struct Request {
     /// Its priority: what may be preempted and has a lower one could make room for it.
     #[serde(default)]
     pub priority: Option<i64>,
+    /// Where it saves its state: near there it would rather run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Checkpoint>,
     /// Alternatives, best first.
     pub choices: Vec<Choice>,
 }

@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 use crate::digest::Hasher;
 use crate::document::{ClusterDocument, NodeDocument};
 use crate::error::{Error, Result};
+use crate::inventory::{USUAL_WEIGHT_MILLI, weight_milli};
 
 /// Prices above this are a slip: a thousand million an hour.
 const MAX_PRICE: f64 = 1e9;
@@ -17,6 +18,8 @@ pub struct Site {
     pub region: Option<String>,
     /// Regimes that the cluster complies with.
     pub compliance: Vec<String>,
+    /// How much the cluster is preferred, thousandths.
+    pub weight_milli: u64,
     /// Data that lies in the cluster.
     pub data: Vec<String>,
     /// Labels of the host.
@@ -50,6 +53,7 @@ impl Site {
         let versions = node.driver.iter().filter_map(|(vendor, text)| Some((vendor.clone(), version(text)?)));
         Ok(Self {
             region: cluster.region.clone(),
+            weight_milli: weight_milli(cluster, cluster_path)?,
             compliance: tags.compliance,
             data: tags.data,
             labels: node.labels.clone(),
@@ -58,6 +62,11 @@ impl Site {
             rdma: node.rdma.clone(),
             prices_milli,
         })
+    }
+
+    /// Whether the data at a location lies in the cluster.
+    pub fn holds(&self, location: &str) -> bool {
+        holds(&self.data, location)
     }
 
     /// Adds to a digest what a decision may depend on, but the place: nodes that differ in it only are told apart by it.
@@ -75,10 +84,22 @@ impl Site {
     pub fn placed(&self, mut hasher: Hasher) -> Hasher {
         hasher = hasher.text(self.region.as_deref().unwrap_or(""));
         hasher = texts(texts(hasher, &self.compliance), &self.data);
+        if self.weight_milli != USUAL_WEIGHT_MILLI {
+            hasher = hasher.text("weight").number(self.weight_milli);
+        }
         let mut labels: Vec<_> = self.labels.iter().collect();
         labels.sort();
         labels.into_iter().fold(hasher, |hasher, (key, value)| hasher.text(key).text(value))
     }
+}
+
+/// Whether data at a location is among what lies at these: it is one of them, or lies below one.
+pub(crate) fn holds(locations: &[String], location: &str) -> bool {
+    let wanted = location.trim_end_matches('/');
+    locations
+        .iter()
+        .map(|held| held.trim_end_matches('/'))
+        .any(|held| wanted.strip_prefix(held).is_some_and(|below| below.is_empty() || below.starts_with('/')))
 }
 
 /// Adds a list with its length, so that two lists in a row are told apart.
@@ -117,6 +138,18 @@ mod tests {
         assert_eq!(version("6.10.5-1.el9"), Some(vec![6, 10, 5]));
         assert_eq!(version("25.2.rc1"), Some(vec![25, 2]));
         assert_eq!(version("unknown"), None);
+    }
+
+    #[test]
+    fn what_lies_below_a_location_lies_there() {
+        let held = |at: &str, wanted: &str| holds(&[at.to_owned()], wanted);
+        assert!(held("s3://eu-data", "s3://eu-data"));
+        assert!(held("s3://eu-data", "s3://eu-data/train/x"));
+        assert!(held("s3://eu-data/", "s3://eu-data"));
+        assert!(held("/", "/scratch/x"));
+        assert!(!held("s3://eu-data", "s3://eu-data-2"));
+        assert!(!held("s3://eu-data/train", "s3://eu-data"));
+        assert!(!holds(&[], ""));
     }
 
     #[test]

@@ -26,6 +26,11 @@ fn placed(placement: &Placement) -> String {
     };
     let _ = writeln!(text, "{verdict}: {}", granted_words(placement));
     let _ = writeln!(text, "  score {:.1} of 100, policy {}, mix {}", placement.score, placement.policy, placement.mix);
+    if let Some(scored) = &placement.cluster_score {
+        let terms = scored.terms.iter().map(|term| format!("{} {:.1}/{:.0}", term.name, term.points, term.weight));
+        let (score, terms) = (scored.score, terms.collect::<Vec<_>>().join(", "));
+        let _ = writeln!(text, "  cluster {}: {score:.1} of 100 ({terms})", scored.cluster);
+    }
     if let Some(sharing) = placement.granted.as_ref().and_then(|granted| granted.sharing.as_ref()) {
         let burst = sharing.burst_milli.map_or(String::new(), |milli| format!(", up to {milli}/1000 while idle"));
         let _ =
@@ -207,7 +212,7 @@ pub fn reason_lines(reasons: &[Reason]) -> String {
     text
 }
 
-fn numbers(have: Option<u64>, want: Option<u64>, unit: Option<&str>) -> String {
+pub(crate) fn numbers(have: Option<u64>, want: Option<u64>, unit: Option<&str>) -> String {
     let Some(want) = want else { return String::new() };
     let have = have.map_or("unknown".to_owned(), |have| have.to_string());
     format!(" ({have} of {want}{}{})", if unit.is_some() { " " } else { "" }, unit.unwrap_or_default())

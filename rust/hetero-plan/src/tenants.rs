@@ -36,6 +36,7 @@ impl Tenants {
             requirement: choice.label.clone(),
             team: None,
             priority: None,
+            checkpoint: None,
             choices: vec![choice.clone()],
         };
         Ok(Self {

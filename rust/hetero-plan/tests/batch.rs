@@ -65,6 +65,7 @@ fn batch(steps: &[Step]) -> Batch {
         requirement: format!("{step:?}"),
         team: None,
         priority: None,
+        checkpoint: None,
         choices: vec![choice(step)],
     };
     let task = |(request, step): (usize, &Step)| Task { request, priority: step.5, age_s: step.6 };

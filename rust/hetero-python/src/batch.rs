@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use hetero_core::{Decision, Fleet};
+use hetero_core::{Decision, Fleet, cluster};
 use hetero_plan::Watch;
 use hetero_plan::batch::{Batch, BatchQuestion, Control, Settings, instance, place_all, replay, settled};
 use serde::Deserialize;
@@ -18,6 +18,12 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a [u8], what: &str) -> hetero
     serde_json::from_slice(text).map_err(|e| hetero_core::Error::InvalidRequest { message: format!("{what}: {e}") })
 }
 
+/// The batch with each step kept where its checkpoint is, where that cannot leave.
+fn kept(fleet: &Fleet, batch: &Batch) -> Batch {
+    let requests = batch.requests.iter().map(|request| cluster::kept(fleet, request).into_owned()).collect();
+    Batch { requests, tasks: batch.tasks.clone() }
+}
+
 /// The decision of every task, and the report.
 pub(crate) fn plan(
     fleet: &Fleet,
@@ -27,12 +33,14 @@ pub(crate) fn plan(
 ) -> hetero_core::Result<(Vec<Decision>, String)> {
     let start = Instant::now();
     let control = Control { now: &|| start.elapsed(), watch };
+    let batch = &kept(fleet, batch);
     let plan = place_all(fleet, batch, &Settings::from_json(settings)?, &control)?;
     Ok((plan.decisions(fleet, batch)?, json(&plan)))
 }
 
 /// The integer programme of a batch, as JSON.
 pub(crate) fn programme(fleet: &Fleet, batch: &Batch, settings: &[u8]) -> hetero_core::Result<String> {
+    let batch = &kept(fleet, batch);
     instance(fleet, batch, &Settings::from_json(settings)?).map(|instance| json(&instance))
 }
 
@@ -45,6 +53,7 @@ pub(crate) fn settle(
 ) -> hetero_core::Result<(Vec<Decision>, String)> {
     let (start, watch) = (Instant::now(), Watch::default());
     let control = Control { now: &|| start.elapsed(), watch: &watch };
+    let batch = &kept(fleet, batch);
     let plan = settled(fleet, batch, &Settings::from_json(settings)?, solution, &control)?;
     Ok((plan.decisions(fleet, batch)?, json(&plan)))
 }

@@ -330,7 +330,7 @@ impl Fleet {
         let watch = Watch::default();
         let (decisions, report) = watched(py, &watch, None, || {
             let fleet = self.read().clone();
-            dag::plan(&fleet, requests, steps, settings, &watch)
+            dag::plan(&fleet, &requests, steps, settings, &watch)
         })?;
         Ok((all_to_python(py, decisions)?, report))
     }

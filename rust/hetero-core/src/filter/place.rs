@@ -21,8 +21,11 @@ pub fn elsewhere(node: &Node, choice: &Choice) -> Option<Misfit> {
     if !asked.compliance.iter().all(|tag| site.compliance.contains(tag)) {
         return Some(Misfit::of(Code::Compliance));
     }
-    if !asked.data.iter().all(|data| site.data.contains(data)) {
+    if !asked.data.iter().all(|data| site.holds(data)) {
         return Some(Misfit::of(Code::DataLocality));
+    }
+    if asked.checkpoint.as_ref().is_some_and(|checkpoint| !site.holds(checkpoint)) {
+        return Some(Misfit::of(Code::CheckpointElsewhere));
     }
     let domain = node.domains.of(asked.spread?);
     let is_taken = domain.is_some_and(|domain| asked.taken.contains(&domain));

@@ -45,7 +45,7 @@ pub(super) struct Search<'a> {
 }
 
 /// Whether a choice takes partitions, all on one node, whatever their kind.
-pub(super) fn is_for_partitions(choice: &Choice) -> bool {
+pub(crate) fn is_for_partitions(choice: &Choice) -> bool {
     let is_named = choice.names.iter().any(|name| name.partition.is_some());
     let is_simple = choice.count > 0 && choice.peers == 0 && choice.units_milli.is_none() && !choice.has_groups();
     (is_named || choice.share_mode == Some(ShareMode::Mig)) && is_simple

@@ -10,5 +10,5 @@ mod refusing;
 mod stock;
 pub mod suggestion;
 
-pub(crate) use cut::placement;
+pub(crate) use cut::{is_for_partitions, placement};
 pub(crate) use refusing::refusals;

@@ -30,6 +30,7 @@ pub(crate) fn placement(
         terms: best.values.terms(fleet, choice, best.candidate(), question),
         penalties: penalties(fleet, best.candidate(), question.policy),
         cluster: node.cluster.clone(),
+        cluster_score: None,
         nodes: vec![node.name.clone()],
         devices: grants(fleet, choice, best),
         granted: granted(fleet, choice, best),
@@ -110,6 +111,8 @@ pub(crate) fn trace_id(fleet: &Fleet, request: &Request, question: &Question) ->
         .text(&question.key);
     let digest = victims::digested(fleet, request, gang::digested(fleet, request, question, digest));
     let digest = fleet.quotas().digested(request.team.as_deref(), digest);
+    let kept = request.choices.iter().find_map(|choice| choice.place.checkpoint.as_ref());
+    let digest = kept.map_or(digest.clone(), |location| digest.text("kept").text(location));
     let digest = fleet.pools().digested(request.priority, digest);
     hex(fleet.measured().digested(request, digest).finish())
 }

@@ -1,4 +1,4 @@
-//! Where a step may run.
+//! Where a step may run, and where it would rather.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,9 @@ pub struct Place {
     pub compliance: Vec<String>,
     /// A cluster that holds all of this data.
     pub data: Vec<String>,
+    /// Clusters, by name or by data that lies in them, where it would rather run; any other will do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub near: Vec<String>,
     /// Nodes with all of these labels.
     pub labels: IndexMap<String, String>,
     /// Where no other step of the team may run, and no two nodes of this one may be.
@@ -35,12 +38,26 @@ pub struct Place {
     /// Where steps of the team run now: numbers of [`crate::domain::Domains`], found anew for every question.
     #[serde(skip)]
     pub taken: Vec<u32>,
+    /// A checkpoint that lies in some cluster and cannot leave it: found anew for every question.
+    #[serde(skip)]
+    pub checkpoint: Option<String>,
 }
 
 impl Place {
     /// Whether any place will do.
     pub fn is_anywhere(&self) -> bool {
         let lists = [&self.clusters, &self.regions, &self.compliance, &self.data];
-        lists.iter().all(|list| list.is_empty()) && self.labels.is_empty() && self.spread.is_none()
+        let is_bound = !self.labels.is_empty() || self.spread.is_some() || self.checkpoint.is_some();
+        lists.iter().all(|list| list.is_empty()) && !is_bound
     }
+}
+
+/// Where a step saves its state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Checkpoint {
+    /// Location.
+    pub location: String,
+    /// Whether the step can go on from it in another cluster.
+    pub is_portable: bool,
 }

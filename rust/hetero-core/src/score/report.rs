@@ -9,11 +9,11 @@ use crate::codes::Code;
 use crate::decision::{Reason, Term};
 use crate::explain::{Scored, considered};
 use crate::fleet::Fleet;
-use crate::groups;
 use crate::place::{Question, largest_that_fits};
 use crate::reason::gather;
 use crate::request::{Choice, Request};
 use crate::tie::Tie;
+use crate::{cluster, groups};
 
 /// The best devices of one node for one choice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,6 +64,7 @@ pub struct ScoreReport {
 /// Scores every candidate of a request. Unlike [`crate::place()`], which takes the first choice that fits, it compares
 /// the candidates of all choices.
 pub fn report(fleet: &Fleet, request: &Request, question: &Question) -> ScoreReport {
+    let request = &*cluster::kept(fleet, request);
     let choices: Vec<Cow<'_, Choice>> =
         (0..request.choices.len()).map(|index| largest_that_fits(fleet, request, index, question)).collect();
     let mut ranked: Vec<(f64, Tie, CandidateScore)> = Vec::new();

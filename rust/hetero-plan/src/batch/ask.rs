@@ -6,6 +6,8 @@ use hetero_core::request::Choice;
 use hetero_core::{Error, Fleet, Request, Result, filter};
 use serde::{Deserialize, Serialize};
 
+use crate::batch::fair;
+
 /// A step that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,6 +35,8 @@ pub struct Batch {
 pub enum Objective {
     /// Priority, then age, then allocation: no step goes without for the sake of a lower or younger one.
     Order,
+    /// Priority, then teams in turn by how much of their quotas they have, then age and allocation.
+    Fair,
     /// Allocation alone, whoever it is: for benchmarks.
     Allocation,
 }
@@ -141,10 +145,15 @@ impl Batch {
 
     /// The level of every task: what stands on a lower one goes before all that is on a higher one. Tasks of one level
     /// weigh by what they take.
-    pub(crate) fn levels(&self, objective: Objective) -> Vec<u32> {
-        if objective == Objective::Allocation {
-            return vec![0; self.tasks.len()];
+    pub(crate) fn levels(&self, fleet: &Fleet, objective: Objective) -> Vec<u32> {
+        match objective {
+            Objective::Order => self.levels_by_age(),
+            Objective::Fair => fair::levels(fleet, self),
+            Objective::Allocation => vec![0; self.tasks.len()],
         }
+    }
+
+    fn levels_by_age(&self) -> Vec<u32> {
         let key = |task: &Task| (std::cmp::Reverse(task.priority), std::cmp::Reverse(task.age_s));
         let mut keys: Vec<_> = self.tasks.iter().map(key).collect();
         keys.sort_unstable();

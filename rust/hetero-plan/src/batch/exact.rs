@@ -56,7 +56,7 @@ pub fn instance(fleet: &Fleet, batch: &Batch, settings: &Settings) -> Result<Ins
     let offers = batch.requests.iter().map(|request| offers(fleet, request, &mut left)).collect::<Result<_>>()?;
     Ok(Instance {
         values: batch.requests.iter().map(|request| value(fleet, request)).collect(),
-        levels: batch.levels(settings.objective),
+        levels: batch.levels(fleet, settings.objective),
         offers,
         free_milli: capacity.free_milli.clone(),
         free_cpu_milli: capacity.free_cpu_milli.iter().map(|cpu| cpu.unwrap_or(0)).collect(),

@@ -15,6 +15,7 @@ mod control;
 mod cost;
 mod entry;
 mod exact;
+mod fair;
 mod field;
 mod genetic;
 mod greedy;

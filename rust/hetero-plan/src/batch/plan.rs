@@ -61,7 +61,7 @@ pub fn place_all(fleet: &Fleet, batch: &Batch, settings: &Settings, control: &Co
 
 fn plan(fleet: &Fleet, batch: &Batch, settings: &Settings, control: &Control<'_>) -> Result<Plan> {
     let start = (control.now)();
-    let levels = batch.levels(settings.objective);
+    let levels = batch.levels(fleet, settings.objective);
     let values: Vec<u64> = batch.requests.iter().map(|request| value(fleet, request)).collect();
     let mut spots = vec![None; batch.tasks.len()];
     greedy(&mut fleet.clone(), batch, (&levels, &values), &mut spots, control)?;
@@ -98,7 +98,7 @@ pub(crate) fn report(
     looked: &Looked,
     (control, start): (&Control<'_>, Duration),
 ) -> Result<Plan> {
-    let levels = batch.levels(settings.objective);
+    let levels = batch.levels(fleet, settings.objective);
     let values: Vec<u64> = batch.requests.iter().map(|request| value(fleet, request)).collect();
     let mut planned = settle(fleet, batch, &mut spots);
     greedy(&mut planned, batch, (&levels, &values), &mut spots, control)?;

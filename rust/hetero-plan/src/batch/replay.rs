@@ -117,6 +117,7 @@ fn batch(trace: &Trace, classes: &[usize]) -> Batch {
         requirement: choice.label.clone(),
         team: None,
         priority: None,
+        checkpoint: None,
         choices: vec![choice.clone()],
     };
     let last = classes.len() as u64;

@@ -1,0 +1,96 @@
+"""A connection that is lost before, in and after a commit: the change is made once, or it is not, and that is known."""
+
+import pytest
+from sqlalchemy import event, text
+
+from hetero_ops.errors import LedgerUnusable
+from hetero_ops.ledger import lasting
+from hetero_ops.ledger.ledger import Ledger
+from hetero_ops.ledger.reservation import State
+from tests.ledger.asking import asked, small_fleet
+from tests.ledger.checker import check
+from tests.ledger.fleets import document
+
+
+@pytest.fixture
+def ledger(server):
+    with Ledger.open(server.empty("ledger")) as opened:
+        yield opened
+
+
+def lose(ledger, *, after_commit):
+    """Ends the next connection that commits: the server's end, just before or just after the commit."""
+    lost = []
+
+    def committing(connection):
+        if lost:
+            return
+        lost.append(True)
+        driver = connection.connection.driver_connection
+        if after_commit:
+            driver.commit()
+        with ledger._engine.execution_options(isolation_level="AUTOCOMMIT").connect() as other:
+            other.execute(text(f"SELECT pg_terminate_backend({driver.info.backend_pid}, 5000)"))
+
+    event.listen(ledger._engine, "commit", committing)
+    return lost
+
+
+@pytest.mark.parametrize("after_commit", [False, True])
+def test_reserving(ledger, after_commit):
+    fleet = small_fleet()
+    lost = lose(ledger, after_commit=after_commit)
+    made = ledger.reserve(asked(fleet))
+    assert lost
+    assert ledger.live() == [made]
+    account = check(ledger._engine.url.render_as_string(hide_password=False), document(2, 2))
+    assert not account.faults
+    assert account.counts == {"reserved": 1}
+
+
+@pytest.mark.parametrize("after_commit", [False, True])
+def test_reserving_alone(ledger, after_commit):
+    fleet = small_fleet()
+    lost = lose(ledger, after_commit=after_commit)
+    made = ledger.reserve_alone(lambda _connection: asked(fleet))
+    assert lost
+    assert ledger.live() == [made]
+
+
+@pytest.mark.parametrize("after_commit", [False, True])
+def test_releasing(ledger, after_commit):
+    made = ledger.reserve(asked(small_fleet()))
+    lost = lose(ledger, after_commit=after_commit)
+    assert ledger.release(made.id).state is State.RELEASED
+    assert lost
+    account = check(ledger._engine.url.render_as_string(hide_password=False), document(2, 2))
+    assert not account.faults
+    assert account.counts == {"reserved": 1, "released": 1}
+
+
+@pytest.mark.parametrize("after_commit", [False, True])
+def test_expiring(ledger, after_commit):
+    made = ledger.reserve(asked(small_fleet()))
+    lose(ledger, after_commit=after_commit)
+    assert ledger.expire(made.id, heartbeat_ms=made.heartbeat_ms, by="test").state is State.EXPIRED
+    assert ledger.live() == []
+
+
+def test_a_restart_between_two_changes_is_not_seen(ledger, server):
+    made = ledger.reserve(asked(small_fleet()))
+    server.restart()
+    ledger.heartbeat(made.id)
+    server.restart()
+    assert ledger.live_ids() == [made.id]
+    assert ledger.release(made.id).id == made.id
+
+
+def test_a_server_that_does_not_come_back(ledger, server, monkeypatch):
+    monkeypatch.setattr(lasting, "PATIENCE_S", 0.3)
+    server.stop()
+    try:
+        with pytest.raises(LedgerUnusable, match="went away and did not come back: .*freed once its owner is gone"):
+            ledger.reserve(asked(small_fleet()))
+    finally:
+        server.start()
+    assert ledger.live() == []
