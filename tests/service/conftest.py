@@ -1,12 +1,9 @@
-"""One service for all tests that leave nothing behind in it; the extra is needed."""
+"""One service for all tests that leave nothing behind in it."""
 
 import pytest
 
-for name in ("fastapi", "httpx", "prometheus_client", "uvicorn"):
-    pytest.importorskip(name, reason="needs the extra `service`")
-
-from tests.cli.conftest import command  # noqa: E402, F401 - a fixture
-from tests.service.running import running  # noqa: E402 - after what it needs
+from tests.cli.conftest import command  # noqa: F401 - a fixture
+from tests.service.running import running
 
 
 @pytest.fixture(scope="session")

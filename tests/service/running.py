@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from hetero_ops.service.token_file import Scope, new_token
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +49,8 @@ def write_tokens(file: Path, named: dict[str, Scope]) -> dict[str, str]:
 @contextmanager
 def running(folder: Path, *options: str, fleet: str = MIXED, has_tokens: bool = True) -> Iterator[Running]:
     """Starts a service and ends it; what it wrote is shown when it did not start or did not end by itself."""
+    for name in ("fastapi", "prometheus_client", "uvicorn"):
+        pytest.importorskip(name, reason="a service needs the extra of that name")
     ledger = str(folder / "ledger.db")
     arguments = ["serve", "--fleet", fleet, "--port", "0", "--ledger", ledger, *options]
     named = {scope.word: scope for scope in Scope} | {"other": Scope.PLACE}
