@@ -106,7 +106,7 @@ def calm(url: str, document: dict[str, Any]) -> tuple[Reaped, Account]:
 def _take_down(aftermath: Aftermath, worker: BaseProcess, pipe: Connection) -> None:
     try:
         told = pipe.recv()
-    except EOFError:
+    except (EOFError, ConnectionResetError):  # the latter where it had not read all that it was told
         worker.join()
         if worker.exitcode == -signal.SIGKILL:
             aftermath.killed += 1

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import socket
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,20 @@ def test_a_child_of_multiprocessing_books_too(url):
         child.join()
         assert child.exitcode == 0
         assert len(ledger.live()) == 1
+
+
+def test_a_child_does_not_keep_the_turn_of_its_parent(tmp_path):
+    with Ledger.open(str(tmp_path / "ledger.db")) as ledger:
+        with ledger.writing():
+            child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
+            child.start()
+        try:
+            begun = time.monotonic()
+            ledger.reserve(asked(small_fleet()))
+            assert time.monotonic() - begun < 30
+        finally:
+            child.kill()
+            child.join()
 
 
 def _reserve_one(ledger):
