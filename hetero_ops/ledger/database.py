@@ -110,7 +110,7 @@ def _server_engine(url: URL) -> Engine:
 def reader_of(engine: Engine) -> Engine:
     """The same connections, for reading."""
     if engine.dialect.name == "sqlite":
-        return engine.execution_options(is_reading=True)
+        return Engine(engine.pool, engine.dialect, engine.url)  # nothing listens there, so nothing begins
     return engine.execution_options(isolation_level="AUTOCOMMIT")  # one round trip, instead of three with a transaction
 
 
@@ -143,8 +143,7 @@ def _file_engine(url: URL) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begun(connection: Connection) -> None:
-        is_reading = connection.get_execution_options().get("is_reading", False)
-        connection.exec_driver_sql("BEGIN" if is_reading else "BEGIN IMMEDIATE")
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
 
@@ -185,7 +184,7 @@ def _open_server(engine: Engine) -> None:
 
 
 def _is_current(engine: Engine) -> bool:
-    with engine.connect().execution_options(is_reading=True) as connection:
+    with reader_of(engine).connect() as connection:
         if not inspect(connection).has_table("alembic_version"):
             return False
         return bool(connection.scalar(text("SELECT version_num FROM alembic_version")) == HEAD)
@@ -212,7 +211,7 @@ def _refuse_network(path: Path) -> None:
 def _check_host(engine: Engine) -> None:
     """A SQLite ledger belongs to the host that made it."""
     here = socket.gethostname()
-    with engine.connect().execution_options(is_reading=True) as connection:
+    with reader_of(engine).connect() as connection:
         made_on = connection.scalar(select(schema.setting.c.value).where(schema.setting.c.name == "host"))
     if made_on is None:
         with engine.begin() as connection:

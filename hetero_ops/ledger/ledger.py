@@ -5,7 +5,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -126,7 +126,7 @@ class Ledger:
 
     def _insert(self, connection: Connection, asked: Asked, reservation_id: str, now: int) -> Reservation:
         placement, owner = asked.placement, asked.owner
-        takes = [asdict(take) for take in asked.holding.takes]
+        takes = [take.to_dict() for take in asked.holding.takes]
         row = {
             "id": reservation_id,
             "state": State.RESERVED.value,
