@@ -34,7 +34,9 @@ def test_a_pod_is_gone_when_it_ended_was_deleted_or_made_anew(room: Room) -> Non
     assert (pods.is_gone(long), pods.is_gone(short)) == (False, True)
 
     room.api.delete("pods", "long", room.namespace)
-    wait_for("the pod to be gone", lambda: pods.is_gone(long))
+    wait_for("the pod to be gone", lambda: pods.is_gone(long))  # it may have ended, and still be there
+    room.wait_until_gone("long")
+    assert pods.is_gone(long)
     room.pod("long", limits={"amd.com/gpu": "1"}, say={"seconds": "60"})
     room.wait_for_phase("long", "Running")
     assert (pods.is_gone(long), pods.is_gone(key("long"))) == (True, False)
