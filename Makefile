@@ -54,7 +54,7 @@ wheel: $(VENV)/installed ## Build the wheel and try it alone, without Airflow, i
 .PHONY: oldest
 oldest: wheel ## Run the Python tests on the oldest supported versions of what the package depends on.
 	$(PYTHON) -m venv --clear build/oldest
-	$(BIN)/uv pip install --quiet --python build/oldest/bin/python --resolution lowest-direct -r pyproject.toml --extra airflow --extra service
+	$(BIN)/uv pip install --quiet --python build/oldest/bin/python --resolution lowest-direct -r pyproject.toml --extra airflow --extra postgres --extra service
 	$(BIN)/uv pip install --quiet --python build/oldest/bin/python --no-deps build/wheel/*.whl
 	$(BIN)/uv pip install --quiet --python build/oldest/bin/python hypothesis pytest pytest-benchmark pytest-timeout
 	build/oldest/bin/python -P -m pytest --import-mode importlib -m "not kube and not thorough" $(TEST_ARGS)

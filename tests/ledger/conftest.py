@@ -1,5 +1,6 @@
 """Ledgers to try: a file, and a database of a PostgreSQL server that is the tests' own."""
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -8,6 +9,11 @@ import pytest
 from hetero_ops.ledger.ledger import Ledger
 from tests.ledger import postgres
 from tests.ledger.clock import Clock
+
+# Processes that tests start find these modules too, behind whatever is installed: that is what is tried.
+_ROOT = str(Path(__file__).parents[2])
+if _ROOT not in sys.path:
+    sys.path.append(_ROOT)
 
 
 @pytest.fixture(scope="session")
