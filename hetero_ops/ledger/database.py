@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, DisconnectionError, NoSuchModuleError
+from sqlalchemy.pool import PoolProxiedConnection
 
 from hetero_ops.errors import LedgerUnusable
 from hetero_ops.ledger import schema
@@ -87,8 +88,13 @@ def _engine(text_of_url: str) -> Engine:
 
 
 def _server_engine(url: URL) -> Engine:
-    # What the rules of reserving are made for, whatever the server's own default is.
-    engine = create_engine(url, isolation_level="READ COMMITTED")
+    # The driver would begin a transaction with every statement, and readers would pay a round trip to end it.
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+
+    @event.listens_for(engine, "begin")
+    def _begun(connection: Connection) -> None:
+        # What the rules of reserving are made for, whatever the server's own default is.
+        connection.exec_driver_sql("BEGIN ISOLATION LEVEL READ COMMITTED")
 
     # One that just worked is not asked: that would be one round trip more for each change.
     @event.listens_for(engine, "checkin")
@@ -107,11 +113,25 @@ def _server_engine(url: URL) -> Engine:
     return engine
 
 
+class _Reader(Engine):
+    """The same connections, for reading: nothing listens here, so nothing begins, and each statement is by itself.
+
+    `Engine.execution_options` gives another such engine, which is slow to dispatch: with it 64 processes book two
+    thirds as much in a second.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine.pool, engine.dialect, engine.url)
+        self._engine = engine
+
+    def raw_connection(self) -> PoolProxiedConnection:
+        """A connection of the pool that the other engine has now: after a fork it is a new one."""
+        return self._engine.raw_connection()
+
+
 def reader_of(engine: Engine) -> Engine:
-    """The same connections, for reading."""
-    if engine.dialect.name == "sqlite":
-        return Engine(engine.pool, engine.dialect, engine.url)  # nothing listens there, so nothing begins
-    return engine.execution_options(isolation_level="AUTOCOMMIT")  # one round trip, instead of three with a transaction
+    """An engine that only reads, with the connections of another."""
+    return _Reader(engine)
 
 
 def turn_of(engine: Engine) -> Callable[[], AbstractContextManager[None]]:
