@@ -256,14 +256,16 @@ def test_an_explanation_adds_up(data: st.DataObject) -> None:
             assert stages["nodes"] == number_of_nodes == len(choice["candidates"]) + len(refused)
             assert stages["possible"] == number_of_nodes - len(never)
             assert stages["candidates"] == len(choice["candidates"])
-            scores = [candidate["score"] for candidate in choice["candidates"]]
-            assert scores == sorted(scores, reverse=True)
+            tried = [standing["cluster"] for standing in choice.get("clusters", [])]  # none: all are one pool
+            order = [(tried.index(c["cluster"]) if tried else 0, -c["score"]) for c in choice["candidates"]]
+            assert order == sorted(order)
         least = [choice.min_score or 0 for choice in requirement.choices]
         best_scores = [max((c["score"] for c in choice["candidates"]), default=-1) for choice in explanation["choices"]]
         fitting = [i for i, best_score in enumerate(best_scores) if best_score >= least[i]]
         if isinstance(decision, Placement):
             assert decision.choice_index == fitting[0]
-            best = explanation["choices"][fitting[0]]["candidates"][0]
+            candidates = explanation["choices"][fitting[0]]["candidates"]
+            best = next(c for c in candidates if c["score"] >= least[fitting[0]])
             devices = [grant.id for grant in decision.devices]
             assert (best["cluster"], [best["node"]], best["devices"]) == (decision.cluster, decision.nodes, devices)
             assert (best["score"], best["terms"]) == (decision.score, told(decision)["terms"])
