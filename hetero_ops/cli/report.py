@@ -131,6 +131,8 @@ def lending_(
         hetero-ops report lending --fleet fleet.yaml --since 2026-11-01
     """
     pools = Fleet.load(fleet).pools()
+    if not pools:
+        note("hetero-ops: no cluster of the fleet is shared out: a pool is guaranteed something by `nominal: 0.7`")
     with Ledger.open(ledger) as opened:
         start, end = _window(since, until, opened.now_ms())
         accounts = lending(used(opened, start, end), pools)

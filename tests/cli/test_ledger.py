@@ -142,3 +142,4 @@ def test_charges_and_waste(command):
     assert ("(idle)", "H100-SXM5-80GB") in lines
     assert command("report", "waste").out == "nothing\n"
     assert command("report", "charges", "--fleet", MIXED, "--since", "yesterday").code == 2
+    assert "no cluster of the fleet is shared out" in command("report", "lending", "--fleet", MIXED).err
