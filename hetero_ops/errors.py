@@ -64,6 +64,10 @@ class CutFirst(HeteroOpsError):  # noqa: N818
     """A placement takes a partition that does not exist yet: the message says which device has to be cut, and how."""
 
 
+class UnexpectedAnswer(HeteroOpsError, ValueError):  # noqa: N818
+    """A ladder was told what it did not ask for: the message says what it waits for."""
+
+
 class LedgerUnusable(HeteroOpsError):  # noqa: N818
     """The ledger cannot be used from here: the message says why, and what to set."""
 
