@@ -24,6 +24,9 @@ MOST_PREEMPTIONS = 3
 ROOM_COMES_WITHIN_MS = 300_000
 """How long the room of those that end is waited for, where no `max_wait` says it."""
 
+RETURNS_WITHIN_MS = 86_400_000
+"""How long a step that gave way waits for a place, where no `max_wait` says it."""
+
 
 def next_step(
     requirement: Requirement,
@@ -90,6 +93,8 @@ class _Climb:
     def ends_ms(self) -> int | None:
         """When waiting of any kind is over; `None` where only the choices say it."""
         max_wait_ms = self.ladder.max_wait_ms
+        if max_wait_ms is None and self.standing.aside_until_ms is not None:
+            max_wait_ms = RETURNS_WITHIN_MS
         return None if max_wait_ms is None else self.began_ms + max_wait_ms
 
     @property
