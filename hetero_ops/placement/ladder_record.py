@@ -15,14 +15,16 @@ class Opened:
     Attributes:
         at_ms: when, milliseconds since 1970, as in every record.
         opened: how many are open.
+        why: what ended the wait for those before; empty for the first ones.
     """
 
     at_ms: int
     opened: int
     labels: tuple[str, ...]
+    why: str = ""
 
     def __str__(self) -> str:
-        return f"asks for {' | '.join(self.labels)}"
+        return f"asks for {' | '.join(self.labels)}{f', {self.why}' if self.why else ''}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,9 +131,22 @@ class _Climb:
         records: tuple[Record, ...] = ()
         if opened > self.standing.opened:
             fresh = self.ladder.rungs[self.standing.opened : opened]
-            records = (Opened(self.now_ms, opened, tuple(rung.label for rung in fresh)),)
+            labels = tuple(rung.label for rung in fresh)
+            records = (Opened(self.now_ms, opened, labels, self.why_opened(impossible)),)
         then = replace(self, standing=self.standing.after(records[0])) if records else self
         return Ask(self.ladder.asked(opened), may_preempt=then.may_preempt(impossible), records=records)
+
+    def why_opened(self, impossible: frozenset[int]) -> str:
+        """What ended the wait for the last rung that was open."""
+        if self.standing.opened == 0:
+            return ""
+        last = self.standing.opened - 1
+        hold_ms, label = self.ladder.hold_ms(self.standing.opened, impossible), self.ladder.rungs[last].label
+        if last in impossible:
+            return f"as {label} can never fit"
+        if self.now_ms - self.standing.opened_ms < hold_ms:
+            return "as no time is left to wait"
+        return f"having waited {roughly(hold_ms)} for {label}"
 
     def run(self, placement: Placement) -> Run:
         rung = self.ladder.rungs[placement.choice_index]

@@ -53,7 +53,7 @@ def test_one_record_a_change() -> None:
     assert host.lines == [
         "asks for H100",
         "waits up to 30m for H100 (COUNT_SHORT)",
-        "asks for A100",
+        "asks for A100, having waited 30m for H100",
         "waits up to 10m for H100 | A100 (COUNT_SHORT)",
         "busy after 40m: COUNT_SHORT",
     ]
