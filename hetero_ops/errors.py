@@ -84,3 +84,7 @@ class ServiceUnusable(HeteroOpsError):  # noqa: N818
 
 class NotAllowed(HeteroOpsError):  # noqa: N818
     """The service does not let the caller do this: the message says what is needed."""
+
+
+class CheckpointUnusable(HeteroOpsError):  # noqa: N818
+    """A step cannot start from the checkpoint it should start from: the message says which, why, and what to do."""
