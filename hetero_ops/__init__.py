@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         LedgerUnusable,
         ReservationConflict,
         StalePlacement,
+        UnexpectedAnswer,
         UnknownDevice,
         UnknownHold,
         UnknownReservation,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from hetero_ops.placement.fleet import Fleet
     from hetero_ops.placement.pipeline import PipelineStep
     from hetero_ops.placement.pipeline_plan import PipelinePlan
+    from hetero_ops.placement.resolve import next_step
 
 # Where each public name lives. Loaded on first use: hosts import this package at every start.
 _HOMES = {
@@ -69,10 +71,12 @@ _HOMES = {
     "ReservationConflict": "errors",
     "StalePlacement": "errors",
     "Step": "placement.batch",
+    "UnexpectedAnswer": "errors",
     "UnknownDevice": "errors",
     "UnknownHold": "errors",
     "UnknownReservation": "errors",
     "book": "booking.book",
+    "next_step": "placement.resolve",
     "preemption": "booking.preempt",
     "reap": "ledger.reaping",
 }
@@ -106,10 +110,12 @@ __all__ = [
     "ReservationConflict",
     "StalePlacement",
     "Step",
+    "UnexpectedAnswer",
     "UnknownDevice",
     "UnknownHold",
     "UnknownReservation",
     "book",
+    "next_step",
     "preemption",
     "reap",
 ]

@@ -68,6 +68,7 @@ class Degrade(Frozen):
     max_wait_s: Seconds | None = None
     preempt: Literal["never", "lower"] = "never"
     may_yield: Flag = Field(default=False, description="Checkpoints and gives way to a higher priority.")
+    may_return: Flag = Field(default=False, description="Moves to the first choice when that frees and is worth it.")
     on_unknown_perf: Literal["warn", "reject", "accept"] = "warn"
     slo_relax: tuple[tuple[Target, Annotated[int, Field(strict=True, ge=1000)]], ...] = Field(
         default=(), description="Factors by target, thousandths."
@@ -87,6 +88,7 @@ class Degrade(Frozen):
         readers = {
             "max_wait": _time("max_wait_s"),
             "yield": lambda value: {"may_yield": value},
+            "return": lambda value: {"may_return": value},
             "order": _order,
             "slo_relax": _factors,
         }
