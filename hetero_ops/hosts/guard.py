@@ -1,10 +1,12 @@
-"""Holds a step: starts it, passes signals on, and leaves nothing of it behind. A program of its own, of the standard library alone.
+"""Holds a step: starts it, passes signals on, leaves nothing of it behind. A program of the standard library alone.
 
-The step leads a process group of its own. What leaves the group and loses its parent becomes a child of this program, which
-ends it with the rest: when the step is over, when it is told to, and when whoever started it is gone, even by `kill -9`.
+The step leads a process group of its own. What leaves the group and loses its parent becomes a child of this program,
+which ends it with the rest: when the step is over, when it is told to, and when whoever started it is gone, even by
+`kill -9`.
 
-It is told what to start as a line of JSON on its channel, then each byte is the number of a signal for the group; SIGKILL ends
-everything. It answers in lines: `started PID`, or `failed ERRNO`; then `ended CODE`, negative for a signal, once nothing is left.
+It is told what to start as a line of JSON on its channel; then each byte is the number of a signal for the step itself,
+and SIGKILL ends everything. It answers in lines: `started PID`, or `failed ERRNO`; then `ended CODE`, negative for a
+signal, once nothing is left.
 """
 
 import ctypes
@@ -93,8 +95,7 @@ def _hold(step: int, channel: socket.socket, woken: int, signals: bytes) -> int 
         for number in signals:
             if number == signal.SIGKILL:
                 return _sweep(step)
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(step, number)
+            os.kill(step, number)  # the step is not waited for yet, so the number is still its own
         signals = b""
         ready, _, _ = select.select([channel, woken], [], [])
         if woken in ready:

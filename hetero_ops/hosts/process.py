@@ -71,7 +71,7 @@ class StepProcess:
         return cls(guard, ours, tell)
 
     def signal(self, number: Signals) -> None:
-        """Sends a signal to the group of the step; to nobody where it has ended."""
+        """Sends a signal to the step itself, not to what it started; to nobody where it has ended."""
         with suppress(OSError):
             self._channel.send(bytes([number]))
 

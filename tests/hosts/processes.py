@@ -20,7 +20,7 @@ def is_there(pid: int) -> bool:
     return stat.rpartition(b")")[2].split()[0] not in {b"Z", b"X"}
 
 
-def until(claim: Callable[[], object], patience_s: float = 60) -> object:
+def until(claim: Callable[[], object], patience_s: float = 30) -> object:
     """Waits until something is so; what it was then."""
     end = time.monotonic() + patience_s
     while not (found := claim()):
@@ -42,7 +42,7 @@ import os, subprocess, sys
 file, then = sys.argv[1:]
 sleeper = [sys.executable, "-c", "import time; time.sleep(600)"]
 near = subprocess.Popen(sleeper)
-launcher = "import os, subprocess, sys; print(subprocess.Popen(sys.argv[1:], start_new_session=True).pid)"
+launcher = "import subprocess as s, sys; print(s.Popen(sys.argv[1:], stdout=s.DEVNULL, stderr=s.DEVNULL, start_new_session=True).pid)"
 far = int(subprocess.run([sys.executable, "-c", launcher, *sleeper], capture_output=True, check=True).stdout)
 with open(file + ".part", "w") as out:
     out.write(f"{os.getpid()} {near.pid} {far}\\n")
