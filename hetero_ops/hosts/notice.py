@@ -3,6 +3,7 @@
 import queue
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -76,3 +77,18 @@ def listening(inbox: Inbox) -> Iterator[None]:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
+
+
+def told_to_end(inbox: Inbox, within_s: float = 0) -> signal.Signals | None:
+    """The signal by which somebody wants the step gone; `None` where nobody did so within that time.
+
+    For while no step runs: whatever else arrives tells of one that is over.
+    """
+    end_s = time.monotonic() + within_s
+    while True:
+        try:
+            notice = inbox.get(timeout=max(0.0, end_s - time.monotonic()))
+        except queue.Empty:
+            return None
+        if isinstance(notice, Signalled) and notice.number in ENDING:
+            return notice.number
