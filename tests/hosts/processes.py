@@ -20,7 +20,7 @@ def is_there(pid: int) -> bool:
     return stat.rpartition(b")")[2].split()[0] not in {b"Z", b"X"}
 
 
-def until(claim: Callable[[], object], patience_s: float = 30) -> object:
+def until(claim: Callable[[], object], patience_s: float = 110) -> object:
     """Waits until something is so; what it was then."""
     end = time.monotonic() + patience_s
     while not (found := claim()):
