@@ -1,5 +1,8 @@
-"""Log lines on standard error: as JSON, one object a line, so that a decision, its reservation and its step are joined
-by one id; or as text, of what a command says while it runs."""
+"""Log lines on standard error, as JSON or as text.
+
+JSON is one object a line, so that a decision, its reservation and its step are joined by one id. Text is what a command
+says while it runs.
+"""
 
 import json
 import logging

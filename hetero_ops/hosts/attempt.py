@@ -8,10 +8,10 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from signal import SIGINT, SIGKILL, Signals
+from typing import TYPE_CHECKING
 
 from hetero_ops.booking.claim import Claim
 from hetero_ops.checkpoint import is_remote
-from hetero_ops.gap.contract import Checkpoint
 from hetero_ops.hosts.climb import Booked, Climb
 from hetero_ops.hosts.memory import memory_kills
 from hetero_ops.hosts.notice import (
@@ -35,6 +35,9 @@ from hetero_ops.runtime import checkpoint as contracts
 from hetero_ops.runtime.causes import Cause, Ending, classify
 from hetero_ops.runtime.checkpoint import Place, Resume
 from hetero_ops.runtime.saved import Saved, newest
+
+if TYPE_CHECKING:
+    from hetero_ops.gap.contract import Checkpoint
 
 _TICK_S = 1.0
 

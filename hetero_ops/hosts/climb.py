@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from signal import Signals
+from typing import TYPE_CHECKING
 
 from hetero_ops.booking.book import book
 from hetero_ops.booking.claim import Claim, claim, is_settled, settle
@@ -23,9 +24,24 @@ from hetero_ops.ledger.reservation import LEASE_S, Reservation
 from hetero_ops.placement.decision import NoFit, Placement
 from hetero_ops.placement.excluded import Excluded, without
 from hetero_ops.placement.fleet import Fleet
-from hetero_ops.placement.ladder_record import Record
-from hetero_ops.placement.ladder_step import Ask, Event, Fail, Gone, Preempt, Return, Run, Stay, Step, Wait, Wanted, Yield
+from hetero_ops.placement.ladder_step import (
+    Ask,
+    Event,
+    Fail,
+    Gone,
+    Preempt,
+    Return,
+    Run,
+    Stay,
+    Step,
+    Wait,
+    Wanted,
+    Yield,
+)
 from hetero_ops.placement.resolve import next_step
+
+if TYPE_CHECKING:
+    from hetero_ops.placement.ladder_record import Record
 
 LOOK_EVERY_S = 0.25
 """How often a step that waits looks whether anything was booked, released or withdrawn."""
@@ -61,7 +77,9 @@ class Climb:
         excluded: what the step must not get any more.
     """
 
-    def __init__(self, requirement: Requirement, fleet: Fleet, ledger: Ledger, inbox: Inbox, settings: Settings) -> None:
+    def __init__(
+        self, requirement: Requirement, fleet: Fleet, ledger: Ledger, inbox: Inbox, settings: Settings
+    ) -> None:
         """Begins at the bottom; `fleet` is left as it is."""
         self.history: tuple[Record, ...] = ()
         self.excluded = Excluded()

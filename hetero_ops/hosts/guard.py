@@ -97,12 +97,12 @@ def _hold(step: int, channel: socket.socket, woken: int, signals: bytes) -> int 
                 return _sweep(step)
             os.kill(step, number)  # the step is not waited for yet, so the number is still its own
         signals = b""
-        ready, _, _ = select.select([channel, woken], [], [])
+        ready, _, _ = select.select([channel.fileno(), woken], [], [])
         if woken in ready:
             os.read(woken, 1024)
             if _is_over(step):
                 return _sweep(step)
-        if channel in ready:
+        if channel.fileno() in ready:
             signals = _received(channel)
             if not signals:
                 _sweep(step)

@@ -120,9 +120,7 @@ class _LocalRun:
         self._count(attempted)
         if not self._may_go_on(attempted):
             return code or (SAVED if attempted.has_saved else BUSY)
-        self.climb.excluded |= excluded_by(
-            cause, attempted.ending, booked.run.placement, nth=self._in_a_row
-        )
+        self.climb.excluded |= excluded_by(cause, attempted.ending, booked.run.placement, nth=self._in_a_row)
         if stop.home is not None and cause.name in {"saved", "preempted"}:
             return stop.home
         if stop.claim is not None:

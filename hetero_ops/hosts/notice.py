@@ -1,4 +1,4 @@
-"""What a host is told while it waits or a step runs: one queue for everything, so nothing is missed and nothing races."""
+"""What a host is told while it waits or a step runs: one queue for everything, so that nothing is missed."""
 
 import queue
 import signal

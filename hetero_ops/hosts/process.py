@@ -41,8 +41,8 @@ class Exit:
 class StepProcess:
     """A running step. It has the standard input, output and error of this process, so nothing stands between.
 
-    It leads a process group of its own, without a controlling terminal: Ctrl-C reaches this process alone. Nothing of it
-    outlives this process (`guard.py`).
+    It leads a process group of its own, without a controlling terminal: Ctrl-C reaches this process alone. Nothing of
+    it outlives this process (`guard.py`).
     """
 
     def __init__(self, guard: "subprocess.Popen[bytes]", channel: socket.socket, tell: Callable[[Exit], None]) -> None:

@@ -37,18 +37,22 @@ def told(file: Path, lines: int = 1) -> list[str]:
 
 
 # Starts a child that left its group and its session, and one that did not; says which, then does what is left to it.
-FAMILY = """
+FAMILY = '''
 import os, subprocess, sys
 file, then = sys.argv[1:]
 sleeper = [sys.executable, "-c", "import time; time.sleep(600)"]
 near = subprocess.Popen(sleeper)
-launcher = "import subprocess as s, sys; print(s.Popen(sys.argv[1:], stdout=s.DEVNULL, stderr=s.DEVNULL, start_new_session=True).pid)"
+launcher = """
+import sys
+from subprocess import DEVNULL, Popen
+print(Popen(sys.argv[1:], stdout=DEVNULL, stderr=DEVNULL, start_new_session=True).pid)
+"""
 far = int(subprocess.run([sys.executable, "-c", launcher, *sleeper], capture_output=True, check=True).stdout)
 with open(file + ".part", "w") as out:
     out.write(f"{os.getpid()} {near.pid} {far}\\n")
 os.rename(file + ".part", file)
 exec(then)
-"""
+'''
 
 
 def family(file: Path) -> list[int]:

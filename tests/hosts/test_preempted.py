@@ -1,8 +1,10 @@
 """A training loop that is preempted again and again: it ends, once, with the right result."""
 
+import os
 import random
 import signal
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -53,22 +55,18 @@ class Training:
                 self.codes.append(self.running.wait())
                 self.running = self.start()
             case ["the", "step"]:
-                _send(step, signal.SIGKILL if "-9" in blow else signal.SIGTERM)
+                os.kill(step, signal.SIGKILL if "-9" in blow else signal.SIGTERM)
             case _:
                 (reservation,) = [each for each in self.place.live() if not each.is_late(self.place.ledger.now_ms())]
-                withdraw(self.place.ledger, "desk", NODE, str(reservation.holds[0]["devices"][0]), reason="xid-79", by="t")
+                withdraw(
+                    self.place.ledger, "desk", NODE, str(reservation.holds[0]["devices"][0]), reason="xid-79", by="t"
+                )
         until(lambda: not is_there(step))
 
     def mend(self) -> None:
         """Puts devices into use again, so that there is always one."""
         for each in quarantines(self.place.ledger)[:-2]:
             lift(self.place.ledger, each.cluster, each.node, each.device, by="test")
-
-
-def _send(pid: int, number: signal.Signals) -> None:
-    import os
-
-    os.kill(pid, number)
 
 
 def preempted(folder: Path, *, steps: int, blows: int, seed: int) -> None:
@@ -93,7 +91,7 @@ def check_work(training: Training) -> None:
     done = training.done()
     assert training.running.output.read_text() == f"sum {sum(range(training.steps))}\n"
     assert {step for step, _ in done} == set(range(training.steps))
-    for (step, pid), (then, other) in zip(done, done[1:], strict=False):
+    for (step, pid), (then, other) in pairwise(done):
         if pid == other:
             assert then == step + 1
         else:

@@ -25,7 +25,7 @@ def main(steps: int, interval: int, journal: str) -> None:
             checkpoint.save(lambda folder, state=state: (folder / "state").write_text(state), step=step)
         if due == checkpoint.ASKED:
             sys.exit(checkpoint.SAVED)
-    print("sum", total)
+    sys.stdout.write(f"sum {total}\n")
 
 
 if __name__ == "__main__":
