@@ -193,8 +193,23 @@ def test_the_answer_to_another_question_is_refused() -> None:
 
 
 def test_a_clock_that_goes_back_stands_still() -> None:
-    host = Host("H100:8 wait=30m", FULL)
+    host = Host("H100:8 wait=30m | A100:8", FULL)
     host.next()
     step = host.next(minutes=-600)
     assert isinstance(step, Wait)
     assert step.until_ms == BEGIN_MS + 30 * MINUTE_MS
+    host.fleet = FREE
+    step = host.next()
+    assert isinstance(step, Run)
+    assert (step.taken.at_ms, step.taken.waited_ms) == (BEGIN_MS, 0)
+
+
+def test_that_one_of_several_can_never_fit_any_more_is_a_change() -> None:
+    host = Host({"accelerators": "H100:8 | A100:8", "degrade": {"max_wait": "1h"}}, FULL)
+    host.next()
+    host.fleet = in_use(busy("a", A100))
+    host.next(minutes=1)
+    assert host.lines[1:] == [
+        "waits up to 1h for H100 | A100 (COUNT_SHORT)",
+        "waits up to 59m for A100 (COUNT_SHORT)",
+    ]
