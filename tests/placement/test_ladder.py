@@ -105,6 +105,7 @@ def test_max_wait_ends_the_wait_for_a_choice_and_the_others_get_their_chance() -
     step = host.at(step.until_ms)
     assert isinstance(step, Run)
     assert (step.taken.label, step.taken.waited_ms) == ("A100", 20 * MINUTE_MS)
+    assert host.lines[-2] == "asks for A100, as no time is left to wait"
 
 
 def test_what_can_never_fit_is_not_waited_for() -> None:
@@ -112,8 +113,11 @@ def test_what_can_never_fit_is_not_waited_for() -> None:
     step = host.next()
     assert isinstance(step, Wait)
     assert step.until_ms == BEGIN_MS + 10 * MINUTE_MS
-    assert host.kinds == ["Opened", "Opened", "Waiting"]
-    assert host.lines[-1] == "waits up to 10m for A100 (COUNT_SHORT)"
+    assert host.lines == [
+        "asks for H200",
+        "asks for A100, as H200 can never fit",
+        "waits up to 10m for A100 (COUNT_SHORT)",
+    ]
 
 
 def test_what_can_never_fit_any_more_is_not_waited_for_any_longer() -> None:
