@@ -1,6 +1,6 @@
 """What a host tells a ladder, and what the ladder tells the host to do."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from hetero_ops.gap.requirement import Requirement
@@ -157,7 +157,7 @@ class Fail:
     verdict: Literal["busy", "impossible"]
     reason: str
     answer: NoFit | None
-    records: tuple[Record, ...] = field(default=())
+    records: tuple[Record, ...] = ()
 
 
 Step = Ask | Wait | Run | Preempt | Stay | Yield | Return | Fail

@@ -4,6 +4,7 @@ import json
 import math
 
 from hetero_ops.errors import UnexpectedAnswer
+from hetero_ops.gap.contract import Checkpoint
 from hetero_ops.gap.ladder import Ladder
 from hetero_ops.gap.slo import relaxed_slo
 from hetero_ops.placement.decision import NoFit, Placement
@@ -56,8 +57,8 @@ def go_on(ladder: Ladder, here: Taken, yielding: Yielding | None, now_ms: int, e
         case Wanted():
             return _give_way(ladder, here, now_ms, event)
         case Placement() | NoFit():
-            home = ladder.asked(1)
-            if here.index == 0 or event.requirement != str(home):
+            asked = _look_home(ladder, here, now_ms)
+            if not isinstance(asked, Ask) or event.requirement != str(asked.requirement):
                 what = f"the answer is to {event.requirement!r}, but the step runs on {here.label}"
                 raise UnexpectedAnswer(f"{what}; tell that it is `Gone` first, or ask what `Ask.requirement` says")
             return _home(ladder, here, now_ms, event)
@@ -81,41 +82,34 @@ def _why_kept(ladder: Ladder, wanted: Wanted) -> str:
     return "it states no priority" if priority is None else f"its priority {priority} is not below {wanted.priority}"
 
 
-def move_cost_ms(ladder: Ladder) -> int | None:
-    """What a move costs at most: the grace to save, and the work since the last checkpoint; `None` without any."""
-    checkpoint = ladder.requirement.checkpoint
-    return None if checkpoint is None else (checkpoint.grace_s + (checkpoint.every_s or 0)) * _MILLI
-
-
 def _look_home(ladder: Ladder, here: Taken, now_ms: int) -> Step:
     """Asks for the first choice once as much time was lost without it as the move costs."""
-    cost_ms = move_cost_ms(ladder)
     if here.index == 0 or not ladder.requirement.degrade.may_return:
         return Stay(None, f"runs on {here.label}")
-    if cost_ms is None:
+    if ladder.requirement.checkpoint is None:
         return Stay(None, f"runs on {here.label}; without a checkpoint a move would lose all work")
     if here.performance is None or here.performance >= 1:
-        why = "speed is unknown" if here.performance is None else "the first choice is not faster"
+        why = "its speed is unknown" if here.performance is None else "the first choice is not faster"
         return Stay(None, f"runs on {here.label}; {why}, so a move gains nothing that is known")
-    worth_ms = here.at_ms + math.ceil(cost_ms / (1 - here.performance))
+    worth_ms = here.at_ms + math.ceil(_move_cost_ms(ladder.requirement.checkpoint) / (1 - here.performance))
     if now_ms < worth_ms:
         return Stay(worth_ms, f"runs on {here.label}; the time lost there is less than a move costs")
     return Ask(ladder.asked(1), is_homeward=True)
 
 
+def _move_cost_ms(checkpoint: Checkpoint) -> int:
+    """What a move costs at most: the grace to save, and the work of an interval where nothing was saved."""
+    return (checkpoint.grace_s + (checkpoint.every_s or 0)) * _MILLI
+
+
 def _home(ladder: Ladder, here: Taken, now_ms: int, answer: Placement | NoFit) -> Step:
+    """What follows from the answer whether the first choice is free; its own speed is 1 by definition."""
+    checkpoint = ladder.requirement.checkpoint
     if isinstance(answer, NoFit):
         return Stay(now_ms, f"runs on {here.label}; the first choice is {answer.verdict}")
+    if checkpoint is None or (answer.cluster != here.cluster and not checkpoint.portable):
+        return Stay(now_ms, f"runs on {here.label}; its checkpoint cannot go on in {answer.cluster}")
+    lost_ms = math.floor((now_ms - here.at_ms) * (1 - (here.performance or 1)))
     home = taken(ladder, answer, now_ms, waited_ms=0)
-    cost_ms, checkpoint = move_cost_ms(ladder), ladder.requirement.checkpoint
-    if not ladder.requirement.degrade.may_return or checkpoint is None or cost_ms is None:
-        return Stay(None, f"runs on {here.label}; it did not agree to return")
-    if home.cluster != here.cluster and not checkpoint.portable:
-        return Stay(None, f"runs on {here.label}; its checkpoint cannot go on in {home.cluster}")
-    if here.performance is None or home.performance is None:
-        return Stay(None, f"runs on {here.label}; speed is unknown, so a move gains nothing that is known")
-    lost_ms = math.floor((now_ms - here.at_ms) * (1 - here.performance / home.performance))
-    if lost_ms < cost_ms:
-        return Stay(None, f"runs on {here.label}; the time lost there is less than a move costs")
-    run = Run(ladder.rungs[0], answer, home, records=())
-    return Return(run, records=(Returning(now_ms, lost_ms, cost_ms), home))
+    run = Run(ladder.rungs[0], answer, home)
+    return Return(run, records=(Returning(now_ms, lost_ms, _move_cost_ms(checkpoint)), home))

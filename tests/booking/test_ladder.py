@@ -1,6 +1,7 @@
 """A step climbs by booking: what it takes is its own, and whose devices it needs is told by their reservations."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hetero_ops import Fleet, NoFit, Placement, Requirement
 from hetero_ops.booking.book import book
@@ -9,10 +10,12 @@ from hetero_ops.booking.view import FleetView
 from hetero_ops.ledger.history import decision
 from hetero_ops.ledger.ledger import Ledger
 from hetero_ops.ledger.owner import Owner
-from hetero_ops.placement.ladder_record import Record
 from hetero_ops.placement.ladder_step import Ask, Preempt, Run, Step, Wait
 from hetero_ops.placement.resolve import next_step
 from tests.placement.sample import H100, document, node
+
+if TYPE_CHECKING:
+    from hetero_ops.placement.ladder_record import Record
 
 
 class Booker:

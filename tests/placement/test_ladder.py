@@ -105,6 +105,7 @@ def test_max_wait_ends_the_wait_for_a_choice_and_the_others_get_their_chance() -
     step = host.at(step.until_ms)
     assert isinstance(step, Run)
     assert (step.taken.label, step.taken.waited_ms) == ("A100", 20 * MINUTE_MS)
+    assert host.lines[-2] == "asks for A100, as no time is left to wait"
 
 
 def test_what_can_never_fit_is_not_waited_for() -> None:
@@ -112,8 +113,11 @@ def test_what_can_never_fit_is_not_waited_for() -> None:
     step = host.next()
     assert isinstance(step, Wait)
     assert step.until_ms == BEGIN_MS + 10 * MINUTE_MS
-    assert host.kinds == ["Opened", "Opened", "Waiting"]
-    assert host.lines[-1] == "waits up to 10m for A100 (COUNT_SHORT)"
+    assert host.lines == [
+        "asks for H200",
+        "asks for A100, as H200 can never fit",
+        "waits up to 10m for A100 (COUNT_SHORT)",
+    ]
 
 
 def test_what_can_never_fit_any_more_is_not_waited_for_any_longer() -> None:
@@ -193,8 +197,23 @@ def test_the_answer_to_another_question_is_refused() -> None:
 
 
 def test_a_clock_that_goes_back_stands_still() -> None:
-    host = Host("H100:8 wait=30m", FULL)
+    host = Host("H100:8 wait=30m | A100:8", FULL)
     host.next()
     step = host.next(minutes=-600)
     assert isinstance(step, Wait)
     assert step.until_ms == BEGIN_MS + 30 * MINUTE_MS
+    host.fleet = FREE
+    step = host.next()
+    assert isinstance(step, Run)
+    assert (step.taken.at_ms, step.taken.waited_ms) == (BEGIN_MS, 0)
+
+
+def test_that_one_of_several_can_never_fit_any_more_is_a_change() -> None:
+    host = Host({"accelerators": "H100:8 | A100:8", "degrade": {"max_wait": "1h"}}, FULL)
+    host.next()
+    host.fleet = in_use(busy("a", A100))
+    host.next(minutes=1)
+    assert host.lines[1:] == [
+        "waits up to 1h for H100 | A100 (COUNT_SHORT)",
+        "waits up to 59m for A100 (COUNT_SHORT)",
+    ]

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from hetero_ops.placement.decision import NoFit
 from hetero_ops.placement.ladder_record import Preempted
+from hetero_ops.placement.ladder_refusal import Refusal
 from hetero_ops.placement.ladder_step import Ask, Fail, Preempt, Run, Wait
 from hetero_ops.placement.resolve import MOST_PREEMPTIONS, ROOM_COMES_WITHIN_MS, next_step
 from tests.placement.climbing import BEGIN_MS, MINUTE_MS, Host, busy, in_use
@@ -113,3 +115,18 @@ def test_a_host_is_told_when_victims_are_of_use() -> None:
     late = next_step(host.requirement, host.history, host.now_ms + MINUTE_MS)
     assert isinstance(late, Ask)
     assert late.may_preempt
+
+
+def test_victims_are_of_no_use_to_a_step_without_a_priority() -> None:
+    host = Host(step() | {"priority": None}, in_use(busy("a", **LOWER)))
+    first = next_step(host.requirement, (), host.now_ms)
+    assert isinstance(first, Ask)
+    assert not first.may_preempt
+
+
+def test_a_refusal_never_names_equals_whatever_it_was_asked_with() -> None:
+    answer = in_use(busy("a", **LOWER)).place(step())
+    assert isinstance(answer, NoFit)
+    assert Refusal.of(answer, 1, priority=11).owners == ("on a",)
+    assert Refusal.of(answer, 1, priority=10).owners == ()
+    assert Refusal.of(answer, 1, priority=None).owners == ()

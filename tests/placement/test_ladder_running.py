@@ -26,6 +26,11 @@ def on(accelerators: str = "H100:8 | A100:8", there: Fleet = AWAY, **more: Any) 
     return host
 
 
+def _apart(east: dict[str, Any], west: dict[str, Any]) -> Fleet:
+    clusters = [{"name": "east", "nodes": [east]}, {"name": "west", "nodes": [west]}]
+    return Fleet.from_document({"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": clusters})
+
+
 def last_taken(host: Host) -> Taken:
     return [record for record in host.history if isinstance(record, Taken)][-1]
 
@@ -109,7 +114,9 @@ def test_it_returns_once_as_much_time_was_lost_as_the_move_costs() -> None:
     ]
     home = host.next(minutes=600)
     assert isinstance(home, Stay)
-    assert home.until_ms is None
+    assert (home.until_ms, home.reason) == (None, "runs on H100")
+    with pytest.raises(UnexpectedAnswer, match="but the step runs on H100"):
+        host.next(HOME.place("H100:8"))
 
 
 def test_the_question_is_only_whether_the_first_choice_is_free() -> None:
@@ -144,6 +151,15 @@ def test_it_stays_where_a_move_is_not_allowed_or_gains_nothing(accelerators, mor
     assert why in step.reason
 
 
+def test_it_stays_where_the_first_choice_is_as_fast() -> None:
+    host = on("H100:8 cluster=east | H100:8 cluster=west", _apart(busy("e", H100), busy("w", H100, used=())))
+    assert last_taken(host).performance == 1
+    host.fleet = _apart(busy("e", H100, used=()), busy("w", H100))
+    step = host.next(minutes=10_000)
+    assert isinstance(step, Stay)
+    assert "the first choice is not faster" in step.reason
+
+
 def test_it_stays_where_the_speed_is_unknown() -> None:
     unknown = {"sku": "unknown", "model": "XPU-9000", "class": "gpu", "vendor": "amd", "memory_mib": 65536, "count": 8}
     node = {"name": "x", "devices": [unknown]}
@@ -156,13 +172,9 @@ def test_it_stays_where_the_speed_is_unknown() -> None:
 
 
 def test_a_checkpoint_that_stays_in_its_cluster_keeps_the_step_there() -> None:
-    def apart(h100: dict[str, Any], a100: dict[str, Any]) -> Fleet:
-        clusters = [{"name": "east", "nodes": [h100]}, {"name": "west", "nodes": [a100]}]
-        return Fleet.from_document({"apiVersion": "hetero-ops/v1", "kind": "Fleet", "clusters": clusters})
-
     for portable, expected in ((False, Stay), (True, Return)):
         host = on(
-            there=apart(busy("h", H100), busy("a", A100, used=())), checkpoint={**CHECKPOINT, "portable": portable}
+            there=_apart(busy("h", H100), busy("a", A100, used=())), checkpoint={**CHECKPOINT, "portable": portable}
         )
-        host.fleet = apart(busy("h", H100, used=()), busy("a", A100))
+        host.fleet = _apart(busy("h", H100, used=()), busy("a", A100))
         assert isinstance(host.next(minutes=10_000), expected)
