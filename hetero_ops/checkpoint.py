@@ -54,7 +54,8 @@ _UNFINISHED = ".saving-"
 _NAME = re.compile(r"save-([0-9]{8,})(?:-step-[0-9]+)?")
 _BLOCK_BYTES = 1 << 20
 # What a directory may refuse; anything else that fails while saving is the step's own affair.
-_REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR)
+_IS_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_REFUSED = _IS_FULL | {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST}
 
 
 def resume_from() -> str | None:
@@ -70,7 +71,7 @@ def resume_from() -> str | None:
     directory, told = _directory(), os.environ.get("HETERO_OPS_RESUME_FROM")
     mode = os.environ.get("HETERO_OPS_CHECKPOINT_RESUME", "latest" if told is None else "")
     if mode == "latest" and directory and not is_remote(directory):
-        newest = next(whole(directory), None)
+        newest = next(whole(directory, checked=told), None)
         if newest is not None:
             return str(newest)
     return told or None
@@ -127,7 +128,8 @@ def save(
     except OSError as error:
         if error.errno not in _REFUSED:
             raise
-        what = f"no checkpoint was saved in {directory}: {error.strerror}; those before it are untouched"
+        advice = "free some space, or keep fewer" if error.errno in _IS_FULL else "name a directory that can be written"
+        what = f"no checkpoint was saved in {directory}: {error.strerror}; those before it are untouched; {advice}"
         raise OSError(error.errno, what) from error
     _listening.restart()
     if keep is not None:
@@ -135,13 +137,17 @@ def save(
     return str(path)
 
 
-def whole(directory: str | os.PathLike[str]) -> Iterator[Path]:
+def whole(directory: str | os.PathLike[str], *, checked: str | None = None) -> Iterator[Path]:
     """Gives the whole checkpoints that `save` wrote to a directory, the newest first, each checked when its turn comes.
 
     Newest is by the number in the name, which no clock can turn back.
+
+    Args:
+        directory: where they are; it need not exist.
+        checked: the path of one whose digests somebody compared just now.
     """
     for path in sorted(_numbered(directory), key=_newness, reverse=True):
-        if torn(path) is None:
+        if torn(path, is_thorough=str(path) != checked) is None:
             yield path
 
 
@@ -260,19 +266,29 @@ def _newness(path: Path) -> tuple[int, str]:
 @contextlib.contextmanager
 def _unfinished_folder(directory: Path) -> Iterator[Path]:
     """An empty folder that is locked for as long as its process lives, and gone afterwards unless it was renamed."""
-    while True:
+    held = None
+    while held is None:
         folder = directory / f"{_UNFINISHED}{secrets.token_hex(8)}"
         folder.mkdir()
-        lock = os.open(folder, os.O_RDONLY)
-        _lock(lock, fcntl.LOCK_EX)
-        if folder.exists():
-            break
-        os.close(lock)  # whoever cleans up took it for a dead one's, between its making and its lock
+        held = _held(folder)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
+        os.close(held)
+
+
+def _held(folder: Path) -> int | None:
+    """Locks a new folder; `None` where somebody who cleans up took it for a dead one's before."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    _lock(descriptor, fcntl.LOCK_EX)
+    if folder.exists():
+        return descriptor
+    os.close(descriptor)
+    return None
 
 
 def _remove_unfinished(directory: Path) -> None:

@@ -10,11 +10,12 @@ Pure but for a look into the directory: the host brings the clock, sends the sig
 
 import signal as signals
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from hetero_ops.checkpoint import is_remote
 from hetero_ops.gap.contract import Checkpoint
-from hetero_ops.runtime.saved import Saved, newest
+from hetero_ops.runtime.saved import Saved, look, newest
 
 NO_CONTRACT_GRACE_S = 30
 """How long a step without a contract has to end after SIGTERM, as Kubernetes has it."""
@@ -32,7 +33,7 @@ class Ask:
         grace_s: how long it may take.
         directory: where it saves; `None` for a step without a contract.
         saved_exit_codes: by which it says that it saved.
-        before: the newest checkpoint when it was asked.
+        known: checkpoints that were there when it was asked: paths, and when they were finished.
     """
 
     signal: signals.Signals
@@ -40,7 +41,7 @@ class Ask:
     grace_s: int
     directory: str | None
     saved_exit_codes: tuple[int, ...]
-    before: Saved | None
+    known: frozenset[tuple[Path, int]]
 
     @property
     def until_ms(self) -> int:
@@ -86,9 +87,9 @@ def ask(contract: Checkpoint | None, directory: str | None, *, now_ms: int) -> A
         now_ms: the host's clock, milliseconds.
     """
     if contract is None or directory is None:
-        return Ask(signals.SIGTERM, now_ms, NO_CONTRACT_GRACE_S, None, (), None)
+        return Ask(signals.SIGTERM, now_ms, NO_CONTRACT_GRACE_S, None, (), frozenset())
     number = signals.Signals[contract.signal]
-    return Ask(number, now_ms, contract.grace_s, directory, contract.saved_exit_codes, _newest(directory))
+    return Ask(number, now_ms, contract.grace_s, directory, contract.saved_exit_codes, _known(directory))
 
 
 def confirm(asked: Ask, *, exit_code: int | None, started_ms: int, now_ms: int) -> Confirmed:
@@ -105,7 +106,7 @@ def confirm(asked: Ask, *, exit_code: int | None, started_ms: int, now_ms: int) 
     found = None if asked.directory is None else _newest(asked.directory)
     if exit_code in asked.saved_exit_codes:
         return Confirmed(has_saved=True, evidence="exit-code", newest=found, lost_s=0)
-    if found is not None and found != asked.before:
+    if found is not None and _key(found) not in asked.known:
         return Confirmed(has_saved=True, evidence="checkpoint", newest=found, lost_s=0)
     is_known = asked.directory is None or not is_remote(asked.directory)
     lost = lost_s(found, started_ms=started_ms, now_ms=now_ms) if is_known else None
@@ -123,3 +124,14 @@ def lost_s(found: Saved | None, *, started_ms: int, now_ms: int) -> int:
 
 def _newest(directory: str) -> Saved | None:
     return None if is_remote(directory) else newest(directory)
+
+
+def _known(directory: str) -> frozenset[tuple[Path, int]]:
+    if is_remote(directory):
+        return frozenset()
+    return frozenset(_key(found) for found in look(directory) if isinstance(found, Saved))
+
+
+def _key(found: Saved) -> tuple[Path, int]:
+    """Tells a checkpoint from one that is written in its place."""
+    return found.path, found.saved_ms
