@@ -73,7 +73,7 @@ class Confirmed:
         """One sentence for a log."""
         if self.has_saved:
             return "saved when asked" + ("" if self.newest is None else f": {self.newest.path.name}")
-        since = "and there is no checkpoint" if self.newest is None else f"the newest is {self.newest.path.name}"
+        since = "there is no checkpoint" if self.newest is None else f"the newest is {self.newest.path.name}"
         lost = "" if self.lost_s is None else f", {self.lost_s}s of work are lost"
         return f"not saved when asked: {since}{lost}"
 

@@ -78,7 +78,7 @@ def test_without_any_all_since_the_start_is_lost(tmp_path):
     asked = ask(contract(tmp_path), str(tmp_path), now_ms=0)
     confirmed = confirm(asked, exit_code=None, started_ms=5000, now_ms=65_000)
     assert confirmed.lost_s == 60
-    assert str(confirmed) == "not saved when asked: and there is no checkpoint, 60s of work are lost"
+    assert str(confirmed) == "not saved when asked: there is no checkpoint, 60s of work are lost"
 
 
 def test_of_a_url_only_the_exit_code_tells():
