@@ -4,6 +4,7 @@ import ast
 import errno
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -22,7 +23,7 @@ from tests.forked import forked
 SOURCE = Path(checkpoint.__file__)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def directory(tmp_path, monkeypatch):
     for name in [name for name in os.environ if name.startswith("HETERO_OPS_")]:
         monkeypatch.delenv(name)
@@ -86,13 +87,13 @@ class TestSaving:
         assert checkpoint.manifest(path)["files"]["model/shards/0"]["bytes"] == 3_000_000
         assert names(directory) == ["save-00000001"]
 
-    def test_where_it_was_saved_is_noted(self, directory, monkeypatch):
+    def test_where_it_was_saved_is_noted(self, monkeypatch):
         monkeypatch.setenv("HETERO_OPS_VENDOR", "nvidia")
         monkeypatch.setenv("HETERO_OPS_CLUSTER", "")
         origin = checkpoint.manifest(checkpoint.save(writing(1)))["saved_on"]
         assert origin == {"cluster": None, "vendor": "nvidia", "model": None}
 
-    def test_others_can_read_what_the_umask_lets_them(self, directory):
+    def test_others_can_read_what_the_umask_lets_them(self):
         before = os.umask(0o022)
         try:
             path = Path(checkpoint.save(writing(1)))
@@ -138,7 +139,7 @@ class TestSaving:
         with pytest.raises(RuntimeError, match="HETERO_OPS_CHECKPOINT_DIR is not set"):
             checkpoint.save(writing(1))
 
-    def test_a_url_is_for_the_steps_own_framework(self, directory, monkeypatch):
+    def test_a_url_is_for_the_steps_own_framework(self, monkeypatch):
         monkeypatch.setenv("HETERO_OPS_CHECKPOINT_DIR", "s3://bucket/run")
         monkeypatch.setenv("HETERO_OPS_RESUME_FROM", "s3://bucket/run")
         monkeypatch.setenv("HETERO_OPS_CHECKPOINT_RESUME", "latest")
@@ -151,11 +152,13 @@ class TestRefusedDirectories:
     def test_a_full_disk_is_told_and_the_old_one_stays(self, directory):
         checkpoint.save(writing(1))
 
-        def write(folder):
+        def write(_):
             with Path("/dev/full").open("w") as full:  # the kernel's own "no space left"
                 full.write("x" * 100_000)
 
-        with pytest.raises(OSError, match="no checkpoint was saved in .*run: No space left on device; .*free") as raised:
+        with pytest.raises(
+            OSError, match=r"no checkpoint was saved in .*run: No space left on device; .*free"
+        ) as raised:
             checkpoint.save(write)
         assert raised.value.errno == errno.ENOSPC
         assert names(directory) == ["save-00000001"]
@@ -165,8 +168,6 @@ class TestRefusedDirectories:
         checkpoint.save(writing(1))
 
         def limited(say):
-            import resource
-
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
             try:
@@ -178,7 +179,7 @@ class TestRefusedDirectories:
         assert "File too large" in ended.said[0]
         assert names(directory) == ["save-00000001"]
 
-    def test_a_read_only_directory_is_told(self, directory, monkeypatch):
+    def test_a_read_only_directory_is_told(self, monkeypatch):
         with tempfile.TemporaryDirectory() as folder:
             Path(folder).chmod(0o555)
             monkeypatch.setenv("HETERO_OPS_CHECKPOINT_DIR", folder)
@@ -228,7 +229,7 @@ class TestTornOnes:
             (lambda path: shutil.rmtree(path) or path.mkdir(), "checkpoint.json cannot be read: No such file"),
         ],
     )
-    def test_they_are_skipped(self, directory, harm, why):
+    def test_they_are_skipped(self, harm, why):
         older = checkpoint.save(writing(1), step=1)
         newer = Path(checkpoint.save(writing(2), step=2))
         assert checkpoint.torn(newer) is None
@@ -236,17 +237,17 @@ class TestTornOnes:
         assert why in checkpoint.torn(newer)
         assert checkpoint.resume_from() == older
 
-    def test_the_next_save_has_a_number_above_theirs(self, directory):
+    def test_the_next_save_has_a_number_above_theirs(self):
         checkpoint.save(writing(1))
         (Path(checkpoint.save(writing(2))) / "checkpoint.json").unlink()
         assert Path(checkpoint.save(writing(3), keep=None)).name == "save-00000003"
 
-    def test_sizes_alone_do_not_see_another_content(self, directory):
+    def test_sizes_alone_do_not_see_another_content(self):
         path = Path(checkpoint.save(writing(1)))
         (path / "state.json").write_text('{"step": 9}')
         assert checkpoint.torn(path, is_thorough=False) is None
 
-    def test_what_the_host_compared_is_not_read_again(self, directory, monkeypatch):
+    def test_what_the_host_compared_is_not_read_again(self, monkeypatch):
         path = Path(checkpoint.save(writing(1)))
         (path / "state.json").write_text('{"step": 9}')
         monkeypatch.setenv("HETERO_OPS_CHECKPOINT_RESUME", "latest")
@@ -255,20 +256,20 @@ class TestTornOnes:
 
 
 class TestWhatTheHostChose:
-    def test_it_is_taken_as_it_is(self, directory, monkeypatch):
+    def test_it_is_taken_as_it_is(self, monkeypatch):
         older = checkpoint.save(writing(1))
         checkpoint.save(writing(2))
         monkeypatch.setenv("HETERO_OPS_CHECKPOINT_RESUME", "best")
         monkeypatch.setenv("HETERO_OPS_RESUME_FROM", older)
         assert checkpoint.resume_from() == older
 
-    def test_none_begins_anew(self, directory, monkeypatch):
+    def test_none_begins_anew(self, monkeypatch):
         checkpoint.save(writing(1))
         monkeypatch.setenv("HETERO_OPS_CHECKPOINT_RESUME", "none")
         monkeypatch.setenv("HETERO_OPS_RESUME_FROM", "")
         assert checkpoint.resume_from() is None
 
-    def test_latest_is_what_a_launcher_that_starts_it_again_finds(self, directory, monkeypatch):
+    def test_latest_is_what_a_launcher_that_starts_it_again_finds(self, monkeypatch):
         monkeypatch.setenv("HETERO_OPS_CHECKPOINT_RESUME", "latest")
         monkeypatch.setenv("HETERO_OPS_RESUME_FROM", "")
         newer = checkpoint.save(writing(2))
@@ -281,16 +282,16 @@ class TestWhatTheHostChose:
 
 
 class TestDue:
-    def test_nothing_is_due_without_a_reason(self, directory):
+    def test_nothing_is_due_without_a_reason(self):
         assert checkpoint.due() == ""
 
-    def test_the_interval_begins_anew_when_it_was_told(self, directory, monkeypatch):
+    def test_the_interval_begins_anew_when_it_was_told(self, monkeypatch):
         monkeypatch.setenv("HETERO_OPS_CHECKPOINT_EVERY_SECONDS", "3600")
         assert checkpoint.due() == ""
         checkpoint._listening.since_s -= 3600
         assert [checkpoint.due(), checkpoint.due()] == [checkpoint.EVERY, ""]
 
-    def test_the_interval_begins_anew_with_every_save(self, directory, monkeypatch):
+    def test_the_interval_begins_anew_with_every_save(self, monkeypatch):
         monkeypatch.setenv("HETERO_OPS_CHECKPOINT_EVERY_SECONDS", "3600")
         checkpoint.due()
         checkpoint._listening.since_s -= 3600
@@ -298,7 +299,7 @@ class TestDue:
         assert checkpoint.due() == ""
 
     @pytest.mark.parametrize("jump_s", [-1e9, 1e9])
-    def test_a_clock_that_jumps_neither_brings_nor_keeps_away(self, directory, monkeypatch, jump_s):
+    def test_a_clock_that_jumps_neither_brings_nor_keeps_away(self, monkeypatch, jump_s):
         monkeypatch.setenv("HETERO_OPS_CHECKPOINT_EVERY_SECONDS", "3600")
         first = checkpoint.save(writing(1), step=1)
         assert checkpoint.due() == ""
@@ -312,14 +313,14 @@ class TestDue:
         assert checkpoint.resume_from() == second
 
     @pytest.mark.parametrize("name", ["SIGTERM", "SIGUSR1"])
-    def test_the_hosts_signal_asks(self, directory, monkeypatch, name):
+    def test_the_hosts_signal_asks(self, monkeypatch, name):
         monkeypatch.setenv("HETERO_OPS_CHECKPOINT_SIGNAL", name)
         checkpoint.resume_from()
         os.kill(os.getpid(), signal.Signals[name])
         assert [checkpoint.due(), checkpoint.due()] == [checkpoint.ASKED, checkpoint.ASKED]
         assert step_of(checkpoint.save(writing(3))) == 3
 
-    def test_a_handler_that_was_there_before_is_called_too(self, directory):
+    def test_a_handler_that_was_there_before_is_called_too(self):
         heard = []
         signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
         checkpoint.resume_from()
@@ -327,7 +328,7 @@ class TestDue:
         assert heard == [signal.SIGTERM]
         assert checkpoint.due() == checkpoint.ASKED
 
-    def test_without_a_host_the_signal_ends_the_step_as_ever(self, directory, monkeypatch):
+    def test_without_a_host_the_signal_ends_the_step_as_ever(self, monkeypatch):
         monkeypatch.delenv("HETERO_OPS_CHECKPOINT_DIR")
 
         def step(_):
@@ -337,12 +338,12 @@ class TestDue:
 
         assert forked(step).returncode == -signal.SIGTERM
 
-    def test_a_forked_worker_of_the_step_ends_by_the_signal(self, directory):
+    def test_a_forked_worker_of_the_step_ends_by_the_signal(self):
         checkpoint.resume_from()
         assert forked(lambda _: os.kill(os.getpid(), signal.SIGTERM)).returncode == -signal.SIGTERM
         assert checkpoint.due() == ""
 
-    def test_outside_of_the_main_thread_it_says_that_it_cannot_listen(self, directory):
+    def test_outside_of_the_main_thread_it_says_that_it_cannot_listen(self):
         said = []
 
         def elsewhere():
@@ -359,7 +360,7 @@ def _rank(directory, rank, saves, start):
     os.environ["HETERO_OPS_CHECKPOINT_DIR"] = directory
     start.wait()
     for step in range(saves):
-        checkpoint.save(lambda folder: (folder / f"of-{rank}").write_text(str(rank) * 1000), step=step, keep=None)  # noqa: B023
+        checkpoint.save(lambda folder: (folder / f"of-{rank}").write_text(str(rank) * 1000), step=step, keep=None)
 
 
 class TestRanks:
@@ -378,7 +379,7 @@ class TestRanks:
         assert all(owner.read_text() == owner.name[-1] * 1000 for owner in owners)
         assert sorted(owner.name for owner in owners) == sorted(f"of-{rank}" for rank in range(4) for _ in range(5))
 
-    def test_ranks_that_only_read_find_what_rank_0_saved(self, directory):
+    def test_ranks_that_only_read_find_what_rank_0_saved(self):
         saved = checkpoint.save(writing(7))
         assert [forked(lambda say: say(checkpoint.resume_from())).said for _ in range(3)] == [[saved]] * 3
 

@@ -91,7 +91,9 @@ def without(fleet: Fleet, excluded: Excluded) -> Fleet:
     try:
         return Fleet(CoreFleet.from_json(json.dumps(snapshot).encode()), fleet.catalog)
     except StalePlacement:
-        raise StalePlacement(f"{excluded}: held in this fleet; exclude before you commit, or release it first") from None
+        raise StalePlacement(
+            f"{excluded}: held in this fleet; exclude before you commit, or release it first"
+        ) from None
 
 
 def _mark(cluster: str, node: dict[str, Any], excluded: Excluded) -> None:

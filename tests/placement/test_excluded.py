@@ -108,7 +108,9 @@ def test_the_rest_of_the_document_stays():
 PLACES = st.builds(
     Excluded,
     st.lists(st.builds(NodePlace, st.text(max_size=3), st.text(max_size=3)), max_size=4).map(tuple),
-    st.lists(st.builds(DevicePlace, st.text(max_size=3), st.text(max_size=3), st.integers(0, 99)), max_size=4).map(tuple),
+    st.lists(st.builds(DevicePlace, st.text(max_size=3), st.text(max_size=3), st.integers(0, 99)), max_size=4).map(
+        tuple
+    ),
 )
 
 
@@ -120,7 +122,9 @@ def test_it_travels_as_json_and_adds_up_in_any_order(one, other):
     assert set(both.nodes) == {*one.nodes, *other.nodes}
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"nodes": [["a"]], "devices": []}', '{"nodes": [], "devices": [[1]]}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"nodes": [["a"]], "devices": []}', '{"nodes": [], "devices": [[1]]}']
+)
 def test_something_else_is_refused(text):
     with pytest.raises(InvalidDocument, match="no list of what is excluded"):
         Excluded.from_json(text)

@@ -29,11 +29,15 @@ def dcp(root, name, *, ranks=2, at_s=None, metadata=".metadata"):
 
 
 def orbax(root, name, *, committed=1_796_000_000_000_000_000, mark="_CHECKPOINT_METADATA", at_s=None):
-    """As `CheckpointManager.save` leaves a step: items in folders, and what it notes of the whole."""
+    """As `CheckpointManager.save` leaves a step: items in folders, and a mark of the whole; 0.12 leaves all three."""
     folder = root / name
     (folder / "default" / "d").mkdir(parents=True)
     (folder / "default" / "manifest.ocdbt").write_bytes(b"arrays")
-    noted = {"item_handlers": {}, "init_timestamp_nsecs": 1_795_999_999_000_000_000, "commit_timestamp_nsecs": committed}
+    noted = {
+        "item_handlers": {},
+        "init_timestamp_nsecs": 1_795_999_999_000_000_000,
+        "commit_timestamp_nsecs": committed,
+    }
     (folder / mark).write_text(json.dumps(noted) if mark == "_CHECKPOINT_METADATA" else "")
     if at_s is not None:
         os.utime(folder / mark, (at_s, at_s))

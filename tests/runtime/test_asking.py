@@ -20,7 +20,7 @@ def test_what_is_sent_and_for_how_long(tmp_path):
     assert [asked.is_over(at_ms) for at_ms in (1000, 120_999, 121_000)] == [False, False, True]
 
 
-def test_without_a_contract_it_is_told_to_end(tmp_path):
+def test_without_a_contract_it_is_told_to_end():
     asked = ask(None, None, now_ms=0)
     assert (asked.signal, asked.until_ms) == (signal.SIGTERM, NO_CONTRACT_GRACE_S * 1000)
     confirmed = confirm(asked, exit_code=85, started_ms=0, now_ms=60_000)

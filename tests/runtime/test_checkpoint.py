@@ -93,7 +93,7 @@ class TestResume:
     def test_nothing_to_resume_from_begins_anew(self, tmp_path):
         assert resume(Checkpoint(dir="x"), str(tmp_path / "none")) == Resume(None)
 
-    @pytest.mark.parametrize("write", [lambda root, step: orbax(root, str(step)), lambda root, step: ours(root, step)])
+    @pytest.mark.parametrize("write", [lambda root, step: orbax(root, str(step)), ours])
     def test_latest(self, tmp_path, write):
         write(tmp_path, 9)
         newer = write(tmp_path, 10)
@@ -132,7 +132,9 @@ class TestResume:
     def test_a_path_that_is_none_is_refused(self, tmp_path):
         dcp(tmp_path, "step-1", metadata=None)
         ours(tmp_path, 1)
-        with pytest.raises(CheckpointUnusable, match=r"step-1 cannot be resumed from: .metadata is missing.*name another"):
+        with pytest.raises(
+            CheckpointUnusable, match=r"step-1 cannot be resumed from: .metadata is missing.*name another"
+        ):
             resume(Checkpoint(dir="x", resume="step-1"), str(tmp_path))
         with pytest.raises(CheckpointUnusable, match="no checkpoint of a known layout is there"):
             resume(Checkpoint(dir="x", resume="nowhere"), str(tmp_path))
@@ -177,7 +179,9 @@ class TestPortability:
     )
     def test_elsewhere_it_is_refused(self, tmp_path, monkeypatch, bound, here, what):
         self.saved_on(tmp_path, monkeypatch, self.WEST)
-        with pytest.raises(CheckpointUnusable, match=f"{what}; run it on .*, or say portable: true .*, or resume: none"):
+        with pytest.raises(
+            CheckpointUnusable, match=f"{what}; run it on .*, or say portable: true .*, or resume: none"
+        ):
             resume(bound, str(tmp_path), here)
 
     def test_of_other_layouts_the_last_place_is_believed(self, tmp_path, bound):
