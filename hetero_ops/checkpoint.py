@@ -50,6 +50,7 @@ MANIFEST = "checkpoint.json"
 """The file that makes a folder a checkpoint: what else is in it, with sizes and digests. It is written last."""
 
 _FORMAT = 1
+_NOTED = {"files", "step", "metric", "saved_ms", "saved_on"}
 _UNFINISHED = ".saving-"
 _NAME = re.compile(r"save-([0-9]{8,})(?:-step-[0-9]+)?")
 _BLOCK_BYTES = 1 << 20
@@ -184,7 +185,7 @@ def manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
         ValueError: it cannot be understood.
     """
     noted = json.loads((Path(path) / MANIFEST).read_text(encoding="utf-8"))
-    if not isinstance(noted, dict) or noted.get("format") != _FORMAT:
+    if not isinstance(noted, dict) or noted.get("format") != _FORMAT or not noted.keys() >= _NOTED:
         raise ValueError(f"{path}: no manifest of format {_FORMAT}")
     return noted
 

@@ -203,6 +203,17 @@ class TestRefusedDirectories:
         assert checkpoint.resume_from() is None
 
 
+def changed(**changes):
+    """Harms a manifest; `...` takes a key away."""
+
+    def harm(path):
+        noted = {**checkpoint.manifest(path), **changes}
+        kept = {key: value for key, value in noted.items() if value is not ...}
+        (path / "checkpoint.json").write_text(json.dumps(kept))
+
+    return harm
+
+
 class TestTornOnes:
     @pytest.mark.parametrize(
         ("harm", "why"),
@@ -214,18 +225,10 @@ class TestTornOnes:
             (lambda path: (path / "checkpoint.json").write_text('{"form'), "checkpoint.json is not as it was written"),
             (lambda path: (path / "checkpoint.json").write_text("[]"), "checkpoint.json is not as it was written"),
             (lambda path: (path / "checkpoint.json").write_bytes(b"\xff"), "checkpoint.json is not as it was written"),
-            (
-                lambda path: (path / "checkpoint.json").write_text('{"format": 1, "files": {"state.json": 3}}'),
-                "checkpoint.json is not as it was written",
-            ),
-            (
-                lambda path: (path / "checkpoint.json").write_text('{"format": 1, "files": {}}'),
-                "checkpoint.json names no file",
-            ),
-            (
-                lambda path: (path / "checkpoint.json").write_text('{"format": 2, "files": {}}'),
-                "checkpoint.json is not as it was written",
-            ),
+            (changed(files={"state.json": 3}), "checkpoint.json is not as it was written"),
+            (changed(files={}), "checkpoint.json names no file"),
+            (changed(format=2), "checkpoint.json is not as it was written"),
+            (changed(saved_on=...), "checkpoint.json is not as it was written"),
             (lambda path: shutil.rmtree(path) or path.mkdir(), "checkpoint.json cannot be read: No such file"),
         ],
     )

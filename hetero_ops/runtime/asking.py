@@ -61,7 +61,7 @@ class Confirmed:
         has_saved: whether what was done until the asking is safe.
         evidence: what says so; `None` where nothing does.
         newest: the newest whole checkpoint now; `None` where there is none, or the directory is not local.
-        lost_s: work that is lost, seconds; 0 when it saved; `None` where that is not known.
+        lost_s: work that is lost, seconds: what was done after a checkpoint; `None` where that is not known.
     """
 
     has_saved: bool
@@ -106,10 +106,10 @@ def confirm(asked: Ask, *, exit_code: int | None, started_ms: int, now_ms: int) 
     found = None if asked.directory is None else _newest(asked.directory)
     if exit_code in asked.saved_exit_codes:
         return Confirmed(has_saved=True, evidence="exit-code", newest=found, lost_s=0)
-    if found is not None and _key(found) not in asked.known:
-        return Confirmed(has_saved=True, evidence="checkpoint", newest=found, lost_s=0)
     is_known = asked.directory is None or not is_remote(asked.directory)
     lost = lost_s(found, started_ms=started_ms, now_ms=now_ms) if is_known else None
+    if found is not None and _key(found) not in asked.known:
+        return Confirmed(has_saved=True, evidence="checkpoint", newest=found, lost_s=lost)
     return Confirmed(has_saved=False, evidence=None, newest=found, lost_s=lost)
 
 

@@ -50,6 +50,13 @@ def test_a_new_whole_checkpoint_says_so_too(tmp_path, exit_code):
     assert (confirmed.has_saved, confirmed.evidence, confirmed.lost_s) == (True, "checkpoint", 0)
 
 
+def test_what_it_did_after_that_checkpoint_until_it_was_killed_is_lost(tmp_path):
+    asked = ask(contract(tmp_path), str(tmp_path), now_ms=100_000)
+    dcp(tmp_path, "step-2", at_s=110)
+    confirmed = confirm(asked, exit_code=None, started_ms=0, now_ms=220_000)
+    assert (confirmed.has_saved, confirmed.lost_s) == (True, 110)
+
+
 def test_one_that_is_written_over_is_new(tmp_path):
     path = dcp(tmp_path, "last", at_s=1000)
     asked = ask(contract(tmp_path), str(tmp_path), now_ms=0)

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 
 from hetero_ops.gap.contract import Checkpoint
 from hetero_ops.placement.excluded import DevicePlace, Excluded, NodePlace
-from hetero_ops.runtime.causes import CAUSES, Action, Ending, action_of, classify, excluded_by, is_program_fault
+from hetero_ops.runtime.causes import (
+    CAUSES,
+    Action,
+    Ending,
+    _table,
+    action_of,
+    classify,
+    excluded_by,
+    is_program_fault,
+)
 from tests.placement.sample import fleet, node
 
 ENDINGS = [
@@ -109,6 +118,18 @@ def test_the_cause_of_an_ending(cause, facts, why):
 
 def test_the_table_has_an_ending_of_every_cause():
     assert {cause for cause, *_ in ENDINGS} == set(CAUSES)
+
+
+def test_every_rule_decides_an_ending():
+    decided = {classify(Ending(**facts)).why for _, facts, _ in ENDINGS}
+    undecided = [rule.why for rule in _table().rules if not any(why.startswith(rule.why) for why in decided)]
+    assert undecided == []
+
+
+def test_a_fault_of_the_node_is_told_before_it_started_and_after():
+    facts = {"is_node_ready": False, "is_vanished": True}
+    assert classify(Ending(**facts)).why == "its node failed"
+    assert classify(Ending(**facts, is_started=False)).why == "its node was not ready before it started"
 
 
 RETRY, NO = True, False
