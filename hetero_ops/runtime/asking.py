@@ -10,12 +10,11 @@ Pure but for a look into the directory: the host brings the clock, sends the sig
 
 import signal as signals
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from hetero_ops.checkpoint import is_remote
 from hetero_ops.gap.contract import Checkpoint
-from hetero_ops.runtime.saved import Saved, look, newest
+from hetero_ops.runtime.saved import Saved, known, newest
 
 NO_CONTRACT_GRACE_S = 30
 """How long a step without a contract has to end after SIGTERM, as Kubernetes has it."""
@@ -33,7 +32,7 @@ class Ask:
         grace_s: how long it may take.
         directory: where it saves; `None` for a step without a contract.
         saved_exit_codes: by which it says that it saved.
-        known: checkpoints that were there when it was asked: paths, and when they were finished.
+        known: keys of the checkpoints that were there when it was asked.
     """
 
     signal: signals.Signals
@@ -41,7 +40,7 @@ class Ask:
     grace_s: int
     directory: str | None
     saved_exit_codes: tuple[int, ...]
-    known: frozenset[tuple[Path, int]]
+    known: frozenset[str]
 
     @property
     def until_ms(self) -> int:
@@ -108,7 +107,7 @@ def confirm(asked: Ask, *, exit_code: int | None, started_ms: int, now_ms: int) 
         return Confirmed(has_saved=True, evidence="exit-code", newest=found, lost_s=0)
     is_known = asked.directory is None or not is_remote(asked.directory)
     lost = lost_s(found, started_ms=started_ms, now_ms=now_ms) if is_known else None
-    if found is not None and _key(found) not in asked.known:
+    if found is not None and found.key not in asked.known:
         return Confirmed(has_saved=True, evidence="checkpoint", newest=found, lost_s=lost)
     return Confirmed(has_saved=False, evidence=None, newest=found, lost_s=lost)
 
@@ -126,12 +125,5 @@ def _newest(directory: str) -> Saved | None:
     return None if is_remote(directory) else newest(directory)
 
 
-def _known(directory: str) -> frozenset[tuple[Path, int]]:
-    if is_remote(directory):
-        return frozenset()
-    return frozenset(_key(found) for found in look(directory) if isinstance(found, Saved))
-
-
-def _key(found: Saved) -> tuple[Path, int]:
-    """Tells a checkpoint from one that is written in its place."""
-    return found.path, found.saved_ms
+def _known(directory: str) -> frozenset[str]:
+    return frozenset() if is_remote(directory) else known(directory)

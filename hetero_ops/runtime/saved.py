@@ -52,6 +52,11 @@ class Saved:
     cluster: str | None = None
     vendor: str | None = None
 
+    @property
+    def key(self) -> str:
+        """Tells it from others in its directory, and from one that is written in its place."""
+        return f"{self.path.name}@{self.saved_ms}"
+
 
 @dataclass(frozen=True, slots=True)
 class Torn:
@@ -69,6 +74,11 @@ def newest(directory: str | Path, *, is_thorough: bool = False) -> Saved | None:
         is_thorough: compares digests, where there are some; otherwise sizes.
     """
     return next((found for found in look(directory, is_thorough=is_thorough) if isinstance(found, Saved)), None)
+
+
+def known(directory: str | Path) -> frozenset[str]:
+    """The keys of all whole checkpoints of a directory, so that later ones can be told from them."""
+    return frozenset(found.key for found in look(directory) if isinstance(found, Saved))
 
 
 def best(directory: str | Path) -> Saved | None:

@@ -1,5 +1,6 @@
 """What a host makes of a contract: the directory, what is resumed from, what the step is told, and warnings."""
 
+import json
 import os
 import shlex
 import subprocess
@@ -20,6 +21,7 @@ from hetero_ops.runtime.checkpoint import (
     resume,
     warnings_on,
 )
+from hetero_ops.runtime.saved import known
 from tests.runtime.folders import dcp, orbax, ours
 
 NAMES = {"run_id": "scheduled__2026-11-29T10:00:00+00:00", "task_id": "train.big"}
@@ -128,6 +130,19 @@ class TestResume:
         dcp(tmp_path, "step-2")
         asked = str(path) if is_absolute else "step-1"
         assert resume(Checkpoint(dir="x", resume=asked), str(tmp_path)).path == str(path)
+
+    @pytest.mark.parametrize("word", ["best", "step-1", "latest"])
+    def test_a_later_try_goes_on_from_what_was_saved_since_the_first(self, tmp_path, word):
+        dcp(tmp_path, "step-1")
+        contract, before = Checkpoint(dir="x", resume=word), known(tmp_path)
+        assert resume(contract, str(tmp_path), before=before).saved.step == 1
+        dcp(tmp_path, "step-2")
+        assert resume(contract, str(tmp_path), before=before).saved.step == 2
+        assert resume(contract, str(tmp_path), before=json.loads(json.dumps(sorted(before)))).saved.step == 2
+
+    def test_with_none_even_a_later_try_begins_anew(self, tmp_path):
+        dcp(tmp_path, "step-1")
+        assert resume(Checkpoint(dir="x", resume="none"), str(tmp_path), before=frozenset()).path is None
 
     def test_a_path_that_is_none_is_refused(self, tmp_path):
         dcp(tmp_path, "step-1", metadata=None)
