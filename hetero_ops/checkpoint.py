@@ -71,7 +71,8 @@ def resume_from() -> str | None:
     _listening.begin()
     directory, told = _directory(), os.environ.get("HETERO_OPS_RESUME_FROM")
     mode = os.environ.get("HETERO_OPS_CHECKPOINT_RESUME", "latest" if told is None else "")
-    if mode == "latest" and directory and not is_remote(directory):
+    is_ours = not told or serial(Path(told)) is not None
+    if mode == "latest" and is_ours and directory and not is_remote(directory):
         newest = next(whole(directory, checked=told), None)
         if newest is not None:
             return str(newest)
@@ -110,7 +111,7 @@ def save(
     Args:
         write: is given an empty folder and writes the state into it.
         step: how far the state is; part of the name.
-        metric: how good the state is, lower is better (a loss); `resume: best` takes the lowest.
+        metric: how good the state is, lower is better (a loss); one that is not finite is none.
         keep: how many of the newest checkpoints stay, and the best one beside them; `None` keeps all.
 
     Raises:
@@ -325,7 +326,7 @@ def _complete(folder: Path, step: int | None, metric: float | None) -> None:
     noted = {
         "format": _FORMAT,
         "step": step,
-        "metric": None if metric is None else float(metric),
+        "metric": float(metric) if metric is not None and math.isfinite(metric) else None,
         "saved_ms": time.time_ns() // 1_000_000,
         "saved_on": origin,
         "files": stated,
@@ -367,7 +368,7 @@ def _prune(directory: Path, keep: int) -> None:
 def best(whole_ones: list[Path]) -> Path | None:
     """Gives the one with the lowest metric, of equal ones the newest; `None` where none has a metric."""
     rated = [(path, manifest(path)["metric"]) for path in whole_ones]
-    known = [(metric, path) for path, metric in rated if metric is not None and not math.isnan(metric)]
+    known = [(metric, path) for path, metric in rated if metric is not None]
     if not known:
         return None
     lowest = min(metric for metric, _ in known)

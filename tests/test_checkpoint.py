@@ -106,6 +106,10 @@ class TestSaving:
             checkpoint.save(writing(step), step=step, metric=metric, keep=2)
         assert names(directory) == ["save-00000002-step-2", "save-00000004-step-4", "save-00000005-step-5"]
 
+    @pytest.mark.parametrize("metric", [float("nan"), float("inf"), float("-inf"), None])
+    def test_a_metric_that_is_no_number_is_none(self, metric):
+        assert checkpoint.manifest(checkpoint.save(writing(1), metric=metric))["metric"] is None
+
     def test_all_stay_where_that_is_said(self, directory):
         for step in range(6):
             checkpoint.save(writing(step), step=step, keep=None)
@@ -279,6 +283,7 @@ class TestWhatTheHostChose:
         assert checkpoint.resume_from() == newer
 
     def test_of_another_layout_it_is_what_the_host_found(self, directory, monkeypatch):
+        checkpoint.save(writing(1))
         monkeypatch.setenv("HETERO_OPS_CHECKPOINT_RESUME", "latest")
         monkeypatch.setenv("HETERO_OPS_RESUME_FROM", str(directory / "step-4"))
         assert checkpoint.resume_from() == str(directory / "step-4")

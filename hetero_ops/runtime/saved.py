@@ -10,7 +10,6 @@ Nothing of them is imported, and nothing is unpickled.
 """
 
 import json
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -84,13 +83,13 @@ def known(directory: str | Path) -> frozenset[str]:
 def best(directory: str | Path) -> Saved | None:
     """The best whole checkpoint: the one named `best`, else the lowest metric, else the newest; `None` without any.
 
-    `best` is a folder of the directory, or a link to one. Equal metrics: the newest. NaN is no metric.
+    `best` is a folder of the directory, or a link to one. Equal metrics: the newest.
     """
     named = _look_at(Path(directory) / _BEST, is_thorough=True)
     if isinstance(named, Saved):
         return named
     whole = [found for found in look(directory, is_thorough=True) if isinstance(found, Saved)]
-    rated = [found for found in whole if found.metric is not None and not math.isnan(found.metric)]
+    rated = [found for found in whole if found.metric is not None]
     # `min` takes the first of equal ones, and they come newest first.
     return min(rated, key=lambda found: found.metric or 0.0) if rated else next(iter(whole), None)
 
