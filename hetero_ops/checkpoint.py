@@ -355,13 +355,11 @@ def _publish(folder: Path, directory: Path, step: int | None) -> Path:
 
 
 def _prune(directory: Path, keep: int) -> None:
-    """Removes older checkpoints but the best one. The manifest goes first: half a checkpoint is never taken for one."""
+    """Removes older checkpoints but the best one. One that is removed by half is torn, and its number stays taken."""
     known = sorted(_numbered(directory), key=_newness, reverse=True)
     stays = {*known[:keep], best([path for path in known if torn(path, is_thorough=False) is None])}
     for path in known:
         if path not in stays:
-            with contextlib.suppress(OSError):
-                (path / MANIFEST).unlink()
             shutil.rmtree(path, ignore_errors=True)
 
 
