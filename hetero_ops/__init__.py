@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hetero_ops.booking.preempt import preemption
     from hetero_ops.booking.view import FleetView
     from hetero_ops.errors import (
+        CheckpointUnusable,
         CutFirst,
         HeteroOpsError,
         InvalidDocument,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from hetero_ops.gap.affinity import Affinity
     from hetero_ops.gap.catalog import Catalog
     from hetero_ops.gap.choice import Choice
+    from hetero_ops.gap.contract import Checkpoint
     from hetero_ops.gap.profile import Profile
     from hetero_ops.gap.requirement import Requirement
     from hetero_ops.inventory.reading import Reading
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "Affinity": "gap.affinity",
     "Catalog": "gap.catalog",
+    "Checkpoint": "gap.contract",
+    "CheckpointUnusable": "errors",
     "Choice": "gap.choice",
     "Cut": "placement.decision",
     "CutFirst": "errors",
@@ -84,6 +88,8 @@ _HOMES = {
 __all__ = [
     "Affinity",
     "Catalog",
+    "Checkpoint",
+    "CheckpointUnusable",
     "Choice",
     "Cut",
     "CutFirst",

@@ -50,11 +50,13 @@ MANIFEST = "checkpoint.json"
 """The file that makes a folder a checkpoint: what else is in it, with sizes and digests. It is written last."""
 
 _FORMAT = 1
+_NOTED = {"files", "step", "metric", "saved_ms", "saved_on"}
 _UNFINISHED = ".saving-"
 _NAME = re.compile(r"save-([0-9]{8,})(?:-step-[0-9]+)?")
 _BLOCK_BYTES = 1 << 20
 # What a directory may refuse; anything else that fails while saving is the step's own affair.
-_REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR)
+_IS_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_REFUSED = _IS_FULL | {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST}
 
 
 def resume_from() -> str | None:
@@ -69,8 +71,9 @@ def resume_from() -> str | None:
     _listening.begin()
     directory, told = _directory(), os.environ.get("HETERO_OPS_RESUME_FROM")
     mode = os.environ.get("HETERO_OPS_CHECKPOINT_RESUME", "latest" if told is None else "")
-    if mode == "latest" and directory and not is_remote(directory):
-        newest = next(whole(directory), None)
+    is_ours = not told or serial(Path(told)) is not None
+    if mode == "latest" and is_ours and directory and not is_remote(directory):
+        newest = next(whole(directory, checked=told), None)
         if newest is not None:
             return str(newest)
     return told or None
@@ -108,7 +111,7 @@ def save(
     Args:
         write: is given an empty folder and writes the state into it.
         step: how far the state is; part of the name.
-        metric: how good the state is, lower is better (a loss); `resume: best` takes the lowest.
+        metric: how good the state is, lower is better (a loss); one that is not finite is none.
         keep: how many of the newest checkpoints stay, and the best one beside them; `None` keeps all.
 
     Raises:
@@ -127,7 +130,8 @@ def save(
     except OSError as error:
         if error.errno not in _REFUSED:
             raise
-        what = f"no checkpoint was saved in {directory}: {error.strerror}; those before it are untouched"
+        advice = "free some space, or keep fewer" if error.errno in _IS_FULL else "name a directory that can be written"
+        what = f"no checkpoint was saved in {directory}: {error.strerror}; those before it are untouched; {advice}"
         raise OSError(error.errno, what) from error
     _listening.restart()
     if keep is not None:
@@ -135,13 +139,17 @@ def save(
     return str(path)
 
 
-def whole(directory: str | os.PathLike[str]) -> Iterator[Path]:
+def whole(directory: str | os.PathLike[str], *, checked: str | None = None) -> Iterator[Path]:
     """Gives the whole checkpoints that `save` wrote to a directory, the newest first, each checked when its turn comes.
 
     Newest is by the number in the name, which no clock can turn back.
+
+    Args:
+        directory: where they are; it need not exist.
+        checked: the path of one whose digests somebody compared just now.
     """
     for path in sorted(_numbered(directory), key=_newness, reverse=True):
-        if torn(path) is None:
+        if torn(path, is_thorough=str(path) != checked) is None:
             yield path
 
 
@@ -178,7 +186,7 @@ def manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
         ValueError: it cannot be understood.
     """
     noted = json.loads((Path(path) / MANIFEST).read_text(encoding="utf-8"))
-    if not isinstance(noted, dict) or noted.get("format") != _FORMAT:
+    if not isinstance(noted, dict) or noted.get("format") != _FORMAT or not noted.keys() >= _NOTED:
         raise ValueError(f"{path}: no manifest of format {_FORMAT}")
     return noted
 
@@ -260,19 +268,29 @@ def _newness(path: Path) -> tuple[int, str]:
 @contextlib.contextmanager
 def _unfinished_folder(directory: Path) -> Iterator[Path]:
     """An empty folder that is locked for as long as its process lives, and gone afterwards unless it was renamed."""
-    while True:
+    held = None
+    while held is None:
         folder = directory / f"{_UNFINISHED}{secrets.token_hex(8)}"
         folder.mkdir()
-        lock = os.open(folder, os.O_RDONLY)
-        _lock(lock, fcntl.LOCK_EX)
-        if folder.exists():
-            break
-        os.close(lock)  # whoever cleans up took it for a dead one's, between its making and its lock
+        held = _held(folder)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
+        os.close(held)
+
+
+def _held(folder: Path) -> int | None:
+    """Locks a new folder; `None` where somebody who cleans up took it for a dead one's before."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    _lock(descriptor, fcntl.LOCK_EX)
+    if folder.exists():
+        return descriptor
+    os.close(descriptor)
+    return None
 
 
 def _remove_unfinished(directory: Path) -> None:
@@ -308,7 +326,7 @@ def _complete(folder: Path, step: int | None, metric: float | None) -> None:
     noted = {
         "format": _FORMAT,
         "step": step,
-        "metric": None if metric is None else float(metric),
+        "metric": float(metric) if metric is not None and math.isfinite(metric) else None,
         "saved_ms": time.time_ns() // 1_000_000,
         "saved_on": origin,
         "files": stated,
@@ -337,20 +355,18 @@ def _publish(folder: Path, directory: Path, step: int | None) -> Path:
 
 
 def _prune(directory: Path, keep: int) -> None:
-    """Removes older checkpoints but the best one. The manifest goes first: half a checkpoint is never taken for one."""
+    """Removes older checkpoints but the best one. One that is removed by half is torn, and its number stays taken."""
     known = sorted(_numbered(directory), key=_newness, reverse=True)
     stays = {*known[:keep], best([path for path in known if torn(path, is_thorough=False) is None])}
     for path in known:
         if path not in stays:
-            with contextlib.suppress(OSError):
-                (path / MANIFEST).unlink()
             shutil.rmtree(path, ignore_errors=True)
 
 
 def best(whole_ones: list[Path]) -> Path | None:
     """Gives the one with the lowest metric, of equal ones the newest; `None` where none has a metric."""
     rated = [(path, manifest(path)["metric"]) for path in whole_ones]
-    known = [(metric, path) for path, metric in rated if metric is not None and not math.isnan(metric)]
+    known = [(metric, path) for path, metric in rated if metric is not None]
     if not known:
         return None
     lowest = min(metric for metric, _ in known)

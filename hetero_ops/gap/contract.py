@@ -36,10 +36,10 @@ class Footprint(Frozen):
 
 
 class Checkpoint(Frozen):
-    """How a step saves its state and starts again; times are whole seconds."""
+    """How a step saves its state and starts again; times are whole seconds. See docs/checkpoint.md."""
 
     dir: Text
-    portable: Flag = Field(default=True, description="Another cluster can go on from it.")
+    portable: Flag = Field(default=True, description="Another cluster, or vendor, can go on from it.")
     every_s: Seconds | None = None
     signal: Literal["SIGTERM", "SIGINT", "SIGUSR1", "SIGUSR2"] = "SIGTERM"
     grace_s: Seconds = 30

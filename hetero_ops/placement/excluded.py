@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, Self
 
 from hetero_ops._core import Fleet as CoreFleet
-from hetero_ops.errors import InvalidDocument
+from hetero_ops.errors import InvalidDocument, StalePlacement
 from hetero_ops.inventory.device_list import expand
 from hetero_ops.placement.fleet import Fleet
 
@@ -76,8 +76,11 @@ class Excluded:
 def without(fleet: Fleet, excluded: Excluded) -> Fleet:
     """The same fleet, in which excluded nodes are cordoned and excluded devices are unhealthy.
 
-    Steps that run there go on; none is placed there. What the fleet does not have is not looked for: it may be gone.
-    Apply it to the fleet as it was loaded, before a `FleetView` is made of it.
+    What the document says to be in use there stays in use; nothing is placed there. What the fleet does not have is
+    not looked for: it may be gone. Exclude before committing, and before a `FleetView` is made of the fleet.
+
+    Raises:
+        StalePlacement: something of what is excluded is held in this fleet.
     """
     if not excluded:
         return fleet
@@ -85,7 +88,12 @@ def without(fleet: Fleet, excluded: Excluded) -> Fleet:
     for cluster in snapshot["document"]["clusters"]:
         for node in cluster.get("nodes", []):
             _mark(cluster["name"], node, excluded)
-    return Fleet(CoreFleet.from_json(json.dumps(snapshot).encode()), fleet.catalog)
+    try:
+        return Fleet(CoreFleet.from_json(json.dumps(snapshot).encode()), fleet.catalog)
+    except StalePlacement:
+        raise StalePlacement(
+            f"{excluded}: held in this fleet; exclude before you commit, or release it first"
+        ) from None
 
 
 def _mark(cluster: str, node: dict[str, Any], excluded: Excluded) -> None:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from hetero_ops.checkpoint import is_remote
 from hetero_ops.gap.contract import Checkpoint
-from hetero_ops.runtime.saved import Saved, newest
+from hetero_ops.runtime.saved import Saved, known, newest
 
 NO_CONTRACT_GRACE_S = 30
 """How long a step without a contract has to end after SIGTERM, as Kubernetes has it."""
@@ -32,7 +32,7 @@ class Ask:
         grace_s: how long it may take.
         directory: where it saves; `None` for a step without a contract.
         saved_exit_codes: by which it says that it saved.
-        before: the newest checkpoint when it was asked.
+        known: keys of the checkpoints that were there when it was asked.
     """
 
     signal: signals.Signals
@@ -40,7 +40,7 @@ class Ask:
     grace_s: int
     directory: str | None
     saved_exit_codes: tuple[int, ...]
-    before: Saved | None
+    known: frozenset[str]
 
     @property
     def until_ms(self) -> int:
@@ -60,7 +60,7 @@ class Confirmed:
         has_saved: whether what was done until the asking is safe.
         evidence: what says so; `None` where nothing does.
         newest: the newest whole checkpoint now; `None` where there is none, or the directory is not local.
-        lost_s: work that is lost, seconds; 0 when it saved; `None` where that is not known.
+        lost_s: work that is lost, seconds: what was done after a checkpoint; `None` where that is not known.
     """
 
     has_saved: bool
@@ -72,7 +72,7 @@ class Confirmed:
         """One sentence for a log."""
         if self.has_saved:
             return "saved when asked" + ("" if self.newest is None else f": {self.newest.path.name}")
-        since = "and there is no checkpoint" if self.newest is None else f"the newest is {self.newest.path.name}"
+        since = "there is no checkpoint" if self.newest is None else f"the newest is {self.newest.path.name}"
         lost = "" if self.lost_s is None else f", {self.lost_s}s of work are lost"
         return f"not saved when asked: {since}{lost}"
 
@@ -86,9 +86,9 @@ def ask(contract: Checkpoint | None, directory: str | None, *, now_ms: int) -> A
         now_ms: the host's clock, milliseconds.
     """
     if contract is None or directory is None:
-        return Ask(signals.SIGTERM, now_ms, NO_CONTRACT_GRACE_S, None, (), None)
+        return Ask(signals.SIGTERM, now_ms, NO_CONTRACT_GRACE_S, None, (), frozenset())
     number = signals.Signals[contract.signal]
-    return Ask(number, now_ms, contract.grace_s, directory, contract.saved_exit_codes, _newest(directory))
+    return Ask(number, now_ms, contract.grace_s, directory, contract.saved_exit_codes, _known(directory))
 
 
 def confirm(asked: Ask, *, exit_code: int | None, started_ms: int, now_ms: int) -> Confirmed:
@@ -105,10 +105,10 @@ def confirm(asked: Ask, *, exit_code: int | None, started_ms: int, now_ms: int) 
     found = None if asked.directory is None else _newest(asked.directory)
     if exit_code in asked.saved_exit_codes:
         return Confirmed(has_saved=True, evidence="exit-code", newest=found, lost_s=0)
-    if found is not None and found != asked.before:
-        return Confirmed(has_saved=True, evidence="checkpoint", newest=found, lost_s=0)
     is_known = asked.directory is None or not is_remote(asked.directory)
     lost = lost_s(found, started_ms=started_ms, now_ms=now_ms) if is_known else None
+    if found is not None and found.key not in asked.known:
+        return Confirmed(has_saved=True, evidence="checkpoint", newest=found, lost_s=lost)
     return Confirmed(has_saved=False, evidence=None, newest=found, lost_s=lost)
 
 
@@ -123,3 +123,7 @@ def lost_s(found: Saved | None, *, started_ms: int, now_ms: int) -> int:
 
 def _newest(directory: str) -> Saved | None:
     return None if is_remote(directory) else newest(directory)
+
+
+def _known(directory: str) -> frozenset[str]:
+    return frozenset() if is_remote(directory) else known(directory)

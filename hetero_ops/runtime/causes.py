@@ -9,7 +9,7 @@ excluded |= excluded_by(cause, ending, placement)     # for the next try: `witho
 import functools
 import signal as signals
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal, Self, get_args
@@ -215,19 +215,25 @@ def excluded_by(cause: Cause, ending: Ending, placement: Placement, *, nth: int 
 def _facts(ending: Ending, contract: Checkpoint | None, program_faults: frozenset[str]) -> dict[str, Any]:
     saved = contract.saved_exit_codes if contract else _SAVED_CODES
     busy = contract.retry_exit_codes if contract else _BUSY_CODES
-    words: set[object] = set()
-    if ending.signal_name is not None:
-        words = {"signal"}
-    elif ending.exit_code is not None:
-        words = {ending.exit_code, "any"}
-        words |= {"saved"} if ending.exit_code in saved else set()
-        words |= {"busy"} if ending.exit_code in busy else set()
     return {
-        "exit_code": words,
+        "exit_code": set(_words(ending, saved, busy)),
         "signal": {ending.signal_name},
         "is_device_faulty": None if ending.fault is None else ending.fault not in program_faults,
         **{name: getattr(ending, name) for name in _TAKEN_AS_THEY_ARE},
     }
+
+
+def _words(ending: Ending, saved: Container[int], busy: Container[int]) -> Iterator[object]:
+    """What rules call its exit code: the contract's word for it before anybody else's."""
+    code = ending.exit_code if ending.signal is None else None
+    if code is not None and code in saved:
+        yield "saved"
+    elif code is not None and code in busy:
+        yield "busy"
+    elif ending.signal_name is not None:
+        yield "signal"
+    elif code is not None:
+        yield from (code, "any")
 
 
 _TAKEN_AS_THEY_ARE = (

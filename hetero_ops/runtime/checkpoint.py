@@ -6,8 +6,8 @@ The step's side is `hetero_ops.checkpoint`. A host fills the directory's placeho
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hetero_ops.checkpoint import is_remote
@@ -114,11 +114,19 @@ def links(contract: Checkpoint, directory: str) -> dict[str, str]:
     return {SAGEMAKER_FOLDER: directory} if is_expected else {}
 
 
-def resume(contract: Checkpoint, directory: str, here: Place | None = None, last: Place | None = None) -> Resume:
+def resume(
+    contract: Checkpoint,
+    directory: str,
+    here: Place | None = None,
+    last: Place | None = None,
+    *,
+    before: Collection[str] | None = None,
+) -> Resume:
     """Chooses what the next try starts from.
 
-    `latest` is the newest whole checkpoint, `best` the one that `saved.best` says, `none` begins anew, anything else
-    is a path, relative to the directory. Torn ones are skipped. A directory that is not local is not looked into.
+    `latest` is the newest whole checkpoint, `best` the one that `saved.best` says, anything else is a path, relative to
+    the directory; what was saved since the first try goes before these two. `none` begins anew, whatever there is.
+    Torn ones are skipped. A directory that is not local is not looked into.
 
     With `portable: false` a checkpoint is for the cluster and the vendor it was saved on. It notes these itself where
     `hetero_ops.checkpoint` wrote it; of others `last` is believed.
@@ -128,6 +136,7 @@ def resume(contract: Checkpoint, directory: str, here: Place | None = None, last
         directory: where it saves, as `directory_of` says.
         here: where the next try runs.
         last: where the last try ran.
+        before: what was there before the first try, as `saved.known` says; `None` for the first try.
 
     Raises:
         CheckpointUnusable: the path that is asked for is no whole checkpoint, or what there is may not be taken here.
@@ -137,7 +146,7 @@ def resume(contract: Checkpoint, directory: str, here: Place | None = None, last
     if is_remote(directory) or is_remote(contract.resume):
         asked = contract.resume if is_remote(contract.resume) else directory
         return Resume(asked, notes=(f"{asked} is not local: it is passed on as it is, and the step finds its newest",))
-    chosen = _chosen(contract, directory)
+    chosen = _chosen(contract, directory, before)
     if chosen.saved is None or contract.portable:
         return chosen
     notes = _bound(chosen.saved, here or Place(), last or Place())
@@ -170,19 +179,27 @@ def warnings_on(contract: Checkpoint | None, command: Sequence[str]) -> list[str
     return found
 
 
-def _chosen(contract: Checkpoint, directory: str) -> Resume:
-    if contract.resume not in {"latest", "best"}:
-        path = Path(directory) / contract.resume
-        found = look_at(path)
-        if isinstance(found, Torn):
-            what = f"{path} cannot be resumed from: {found.why}"
-            raise CheckpointUnusable(f"{what}; name another one, or say resume: latest")
-        return Resume(str(path), found)
+def _chosen(contract: Checkpoint, directory: str, before: Collection[str] | None) -> Resume:
+    newest = _newest(directory)
+    is_later = before is not None and newest.saved is not None and newest.saved.key not in before
+    if contract.resume == "latest" or is_later:
+        return newest
+    if contract.resume == "best":
+        found = best(directory)
+        return newest if found is None else replace(newest, path=str(found.path), saved=found)
+    path = Path(directory) / contract.resume
+    named = look_at(path)
+    if isinstance(named, Torn):
+        what = f"{path} cannot be resumed from: {named.why}"
+        raise CheckpointUnusable(f"{what}; name another one, or say resume: latest")
+    return Resume(str(path), named)
+
+
+def _newest(directory: str) -> Resume:
     torn: list[Torn] = []
     for found in look(directory, is_thorough=True):
         if isinstance(found, Saved):
-            chosen = (best(directory) or found) if contract.resume == "best" else found
-            return Resume(str(chosen.path), chosen, tuple(torn), _skipped(torn))
+            return Resume(str(found.path), found, tuple(torn), _skipped(torn))
         torn.append(found)
     return Resume(None, None, tuple(torn), _skipped(torn))
 

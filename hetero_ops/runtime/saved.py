@@ -10,7 +10,6 @@ Nothing of them is imported, and nothing is unpickled.
 """
 
 import json
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -52,6 +51,11 @@ class Saved:
     cluster: str | None = None
     vendor: str | None = None
 
+    @property
+    def key(self) -> str:
+        """Tells it from others in its directory, and from one that is written in its place."""
+        return f"{self.path.name}@{self.saved_ms}"
+
 
 @dataclass(frozen=True, slots=True)
 class Torn:
@@ -71,16 +75,21 @@ def newest(directory: str | Path, *, is_thorough: bool = False) -> Saved | None:
     return next((found for found in look(directory, is_thorough=is_thorough) if isinstance(found, Saved)), None)
 
 
+def known(directory: str | Path) -> frozenset[str]:
+    """The keys of all whole checkpoints of a directory, so that later ones can be told from them."""
+    return frozenset(found.key for found in look(directory) if isinstance(found, Saved))
+
+
 def best(directory: str | Path) -> Saved | None:
     """The best whole checkpoint: the one named `best`, else the lowest metric, else the newest; `None` without any.
 
-    `best` is a folder of the directory, or a link to one. Equal metrics: the newest. NaN is no metric.
+    `best` is a folder of the directory, or a link to one. Equal metrics: the newest.
     """
     named = _look_at(Path(directory) / _BEST, is_thorough=True)
     if isinstance(named, Saved):
         return named
     whole = [found for found in look(directory, is_thorough=True) if isinstance(found, Saved)]
-    rated = [found for found in whole if found.metric is not None and not math.isnan(found.metric)]
+    rated = [found for found in whole if found.metric is not None]
     # `min` takes the first of equal ones, and they come newest first.
     return min(rated, key=lambda found: found.metric or 0.0) if rated else next(iter(whole), None)
 
