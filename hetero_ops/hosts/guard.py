@@ -34,7 +34,7 @@ _NEVER_STARTED = 127
 def main() -> None:
     """Holds one step until nothing of it is left."""
     channel = socket.socket(fileno=int(sys.argv[1]))
-    channel.set_inheritable(False)  # noqa: FBT003 - the name says it
+    channel.set_inheritable(False)
     _prctl(_SET_CHILD_SUBREAPER, 1)
     before = {each: signal.signal(each, signal.SIG_IGN) for each in _HELD_OFF}
     woken = _wake_on_children()
@@ -164,7 +164,7 @@ def _children() -> list[int]:
 def _wake_on_children() -> int:
     """A file that can be read once a child ended."""
     woken, waking = os.pipe()
-    os.set_blocking(waking, False)  # noqa: FBT003 - the name says it
+    os.set_blocking(waking, False)
     signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     return woken

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from signal import Signals
 
 from hetero_ops.errors import InvalidRequirement
-from hetero_ops.gap.requirement import Requirement
 from hetero_ops.hosts.attempt import Attempt, Attempted
 from hetero_ops.hosts.climb import Booked, Climb, Settings
 from hetero_ops.hosts.notice import Inbox, listening, told_to_end
 from hetero_ops.hosts.step import LocalStep, Report, Try
 from hetero_ops.ledger.ledger import Ledger
 from hetero_ops.placement.fleet import Fleet
-from hetero_ops.placement.ladder_step import Fail, Gone
+from hetero_ops.placement.ladder_step import Gone
 from hetero_ops.runtime.causes import excluded_by
 from hetero_ops.runtime.checkpoint import Place, directory_of, links, warnings_on
 

@@ -79,7 +79,8 @@ def test_told_to_end_it_saves(place, tmp_path, number, code):
     ],
 )
 def test_told_to_end_without_a_save(  # noqa: PLR0913, PLR0917 - a row of the table
-    place, tmp_path, handler, options, number, ended):
+    place, tmp_path, handler, options, number, ended
+):
     command = python(TOLD.format(handler=handler), str(tmp_path / "ready"))
     running = place.run("gpu:1", command, *(str(tmp_path / each) if each == "saves" else each for each in options))
     until((tmp_path / "ready").exists)

@@ -50,7 +50,7 @@ def test_how_it_ended_is_told_once(start, command, ended, shell_code):
 def test_output_is_the_step_s_own_to_the_byte(tmp_path):
     # Of two streams into one file the order stays, whatever is buffered where; bytes that are no text stay as they are.
     code = "import os\nfor n in range(300): os.write(1 + n % 2, bytes([n % 256]) * 3 + b'\\n')"
-    runner = f"""
+    runner = """
 import os, sys
 from hetero_ops.hosts.process import StepProcess
 step = StepProcess.start([sys.executable, "-c", sys.argv[1]], os.environ, lambda ended: None)
