@@ -94,29 +94,31 @@ class Attempted:
 
 @dataclass
 class Attempt:
-    """A run of a step. Make one, call `run`."""
+    """A run of a step. Make one, call `run`.
+
+    Attributes:
+        step: what runs.
+        booked: where.
+        climb: its ladder.
+        ledger: where it is booked.
+        inbox: where notices arrive.
+        directory: where it saves; `None` without a contract.
+        resume: what it starts from.
+        stop: why it is being stopped, as far as it is.
+    """
 
     step: LocalStep
     booked: Booked
     climb: Climb
     ledger: Ledger
     inbox: Inbox
-    last: Place | None = None
+    directory: str | None
+    resume: Resume
     stop: Stop = field(default_factory=Stop)
 
     def __post_init__(self) -> None:
-        """Settles what the step is told.
-
-        Raises:
-            CheckpointUnusable: what it should start from cannot be used here.
-            InvalidRequirement: its checkpoint directory has a placeholder that nobody fills.
-        """
+        """Nothing has happened yet."""
         self._contract: Checkpoint | None = self.step.requirement.checkpoint
-        self._directory: str | None = None
-        self._resume = Resume(None)
-        if self._contract is not None:
-            self._directory = contracts.directory_of(self._contract, self.step.names)
-            self._resume = contracts.resume(self._contract, self._directory, self.place, self.last)
         self._asked: asking.Ask | None = None
         self._kill_at_s: float | None = None
         self._is_ended_here = False
@@ -125,11 +127,6 @@ class Attempt:
     def placement(self) -> Placement:
         """Where it runs."""
         return self.booked.run.placement
-
-    @property
-    def place(self) -> Place:
-        """The same, as far as a checkpoint may be bound to it."""
-        return Place(self.placement.cluster, self.placement.vendor)
 
     def run(self) -> Attempted:
         """Runs the step until nothing of it is left."""
@@ -202,7 +199,7 @@ class Attempt:
 
     def _ask(self, why: str, number: Signals | None = None) -> None:
         """Asks the step to save and end; one without a contract gets the very signal that came."""
-        self._asked = asking.ask(self._contract, self._directory, now_ms=self.ledger.now_ms())
+        self._asked = asking.ask(self._contract, self.directory, now_ms=self.ledger.now_ms())
         sent = number if number is not None and self._contract is None else self._asked.signal
         _log.info("%s: asked to end by %s, within %d s", why, sent.name, self._asked.grace_s, extra=self._ids)
         self._kill_at_s = time.monotonic() + self._asked.grace_s
@@ -236,15 +233,15 @@ class Attempt:
             has_saved, lost_s = True, 0
         elif cause.name != "done" and self._is_local:
             lost_s = asking.lost_s(found, started_ms=began_ms, now_ms=now_ms)
-        resumed_from = self._resume.path
+        resumed_from = self.resume.path
         return Attempted(ended, ending, cause, stop, has_saved, found, lost_s, resumed_from, began_ms, now_ms)
 
     def _environment(self) -> dict[str, str]:
         seen = environment(self.placement)
         inherited = {name: value for name, value in os.environ.items() if name not in seen.removed}
         given = {**inherited, **dict(self.booked.run.rung.choice.env), **seen.values}
-        if self._contract is not None and self._directory is not None:
-            given |= contracts.environment(self._contract, self._directory, self._resume, self.place)
+        if self._contract is not None and self.directory is not None:
+            given |= contracts.environment(self._contract, self.directory, self.resume, place_of(self.placement))
         return given
 
     def _tell_of_start(self) -> None:
@@ -252,9 +249,9 @@ class Attempt:
         devices = ",".join(str(device.id) for device in placement.devices)
         plural = "s" if len(placement.devices) > 1 else ""
         where = f"{placement.choice} on {placement.nodes[0]}" + (f", device{plural} {devices}" if devices else "")
-        start = f"starts from {Path(self._resume.path).name}" if self._resume.path else "starts"
+        start = f"starts from {Path(self.resume.path).name}" if self.resume.path else "starts"
         _log.info("%s: %s, reservation %s", start, where, self.booked.reservation.id, extra=self._ids)
-        for line in self._resume.notes:
+        for line in self.resume.notes:
             _log.info("%s", line, extra=self._ids)
         if choice.image is not None:
             _log.info("image %s is not used: the command runs on this machine as it is", choice.image)
@@ -266,7 +263,7 @@ class Attempt:
         return None if found is None else found.saved_ms
 
     def _newest(self) -> Saved | None:
-        return newest(self._directory) if self._directory is not None and self._is_local else None
+        return newest(self.directory) if self.directory is not None and self._is_local else None
 
     @property
     def _is_stopping(self) -> bool:
@@ -274,11 +271,16 @@ class Attempt:
 
     @property
     def _is_local(self) -> bool:
-        return self._directory is None or not is_remote(self._directory)
+        return self.directory is None or not is_remote(self.directory)
 
     @property
     def _ids(self) -> dict[str, str]:
         return {"trace_id": self.placement.trace_id, "reservation_id": self.booked.reservation.id}
+
+
+def place_of(placement: Placement) -> Place:
+    """Where a step runs, as far as a checkpoint may be bound to it."""
+    return Place(placement.cluster, placement.vendor)
 
 
 def is_this_machine(node: str) -> bool:

@@ -39,6 +39,8 @@ from hetero_ops.placement.ladder_step import (
     Yield,
 )
 from hetero_ops.placement.resolve import next_step
+from hetero_ops.runtime.bound import kept
+from hetero_ops.runtime.checkpoint import Place
 
 if TYPE_CHECKING:
     from hetero_ops.placement.ladder_record import Record
@@ -83,7 +85,7 @@ class Climb:
         """Begins at the bottom; `fleet` is left as it is."""
         self.history: tuple[Record, ...] = ()
         self.excluded = Excluded()
-        self._requirement = requirement
+        self._stated = self._requirement = requirement
         self._fleet = fleet
         self._ledger = ledger
         self._inbox = inbox
@@ -94,12 +96,14 @@ class Climb:
         self._home_at_ms: int | None = None
         self._home_state: object = None
 
-    def up(self, event: Gone | None = None) -> Booked | Fail | Signals:
+    def up(self, event: Gone | None = None, bound: Place | None = None) -> Booked | Fail | Signals:
         """Climbs until the step has a place, the ladder ends, or somebody wants the step gone.
 
         Args:
             event: why the step is no longer where it was, if it was anywhere.
+            bound: where it has to run, because of what it has saved.
         """
+        self._requirement = kept(self._stated, bound or Place(), self._fleet.catalog)
         plans: list[str] = []
         told: Event | None = event
         try:

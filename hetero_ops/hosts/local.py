@@ -4,16 +4,20 @@ import logging
 from dataclasses import dataclass
 from signal import Signals
 
+from hetero_ops.checkpoint import is_remote
 from hetero_ops.errors import InvalidRequirement
-from hetero_ops.hosts.attempt import Attempt, Attempted
+from hetero_ops.hosts.attempt import Attempt, Attempted, Stop, place_of
 from hetero_ops.hosts.climb import Booked, Climb, Settings
 from hetero_ops.hosts.notice import Inbox, listening, told_to_end
 from hetero_ops.hosts.step import LocalStep, Report, Try
 from hetero_ops.ledger.ledger import Ledger
+from hetero_ops.placement.decision import Placement
 from hetero_ops.placement.fleet import Fleet
-from hetero_ops.placement.ladder_step import Gone
+from hetero_ops.placement.ladder_step import Fail, Gone
+from hetero_ops.runtime.bound import bound_to
 from hetero_ops.runtime.causes import excluded_by
-from hetero_ops.runtime.checkpoint import Place, directory_of, links, warnings_on
+from hetero_ops.runtime.checkpoint import Place, Resume, directory_of, links, resume, warnings_on
+from hetero_ops.runtime.saved import known
 
 SAVED = 85
 """The step is not over, and what it did is safe: start it again."""
@@ -65,6 +69,9 @@ class _LocalRun:
     inbox: Inbox
 
     def __post_init__(self) -> None:
+        self._contract = self.step.requirement.checkpoint
+        self._directory = None if self._contract is None else directory_of(self._contract, self.step.names)
+        self._saved_before: frozenset[str] | None = None
         self._tries: list[Try] = []
         self._retries = self.step.retries
         self._in_a_row = 0
@@ -72,12 +79,12 @@ class _LocalRun:
         self._last: Place | None = None
 
     def go(self) -> Report:
-        found = self.climb.up()
+        found = self._up()
         while isinstance(found, Booked):
             then = self._try(found)
             if isinstance(then, int):
                 return self._report(then)
-            found = then if isinstance(then, Booked | Signals) else self.climb.up(then)
+            found = then if isinstance(then, Booked | Signals) else self._up(then)
         if isinstance(found, Signals):
             _log.info("%s: ends without a place", found.name)
             return self._report(self._code_without_place())
@@ -85,22 +92,37 @@ class _LocalRun:
             _log.info("%s", found.answer.why().rstrip())
         return self._report(self._code_without_place() if found.verdict == "busy" else IMPOSSIBLE)
 
+    def _up(self, event: Gone | None = None) -> Booked | Fail | Signals:
+        """Climbs to where the step can go on from its checkpoint."""
+        return self.climb.up(event, bound_to(self._contract, self._directory, self._last))
+
+    def _resume(self, placement: Placement) -> Resume:
+        """What the next try starts from there."""
+        if self._contract is None or self._directory is None:
+            return Resume(None)
+        before, here = self._saved_before, place_of(placement)
+        chosen = resume(self._contract, self._directory, here, self._last, before=before)
+        if before is None and not is_remote(self._directory):
+            self._saved_before = known(self._directory)
+        return chosen
+
     def _try(self, booked: Booked) -> int | Signals | Gone | Booked:
         """Runs the step once: the exit code where that is all, else where it goes on."""
-        attempt = None
+        placement, stop = booked.run.placement, Stop()
         then: int | Signals | Gone | Booked | None = None
         try:
-            attempt = Attempt(self.step, booked, self.climb, self.ledger, self.inbox, self._last)
+            start = self._resume(placement)
+            attempt = Attempt(self.step, booked, self.climb, self.ledger, self.inbox, self._directory, start, stop)
             attempted = attempt.run()
         except BaseException:
-            if attempt is not None and attempt.stop.home is not None:
-                self.climb.release(attempt.stop.home.reservation)
+            if stop.home is not None:
+                self.climb.release(stop.home.reservation)
             raise
         finally:
             self.climb.release(booked.reservation)
-        home = attempted.stop.home
+        home = stop.home
         try:
-            self._last = attempt.place
+            self._last = place_of(placement)
             self._tries.append(_told(booked, attempted))
             then = self._then(booked, attempted)
         finally:

@@ -1,6 +1,7 @@
 """Several runners on one node: each has devices of its own, others wait, and the more important one is given way to."""
 
 import json
+import re
 import signal
 
 import pytest
@@ -51,19 +52,20 @@ def test_eight_at_once_and_a_ninth(tmp_path):
         assert place.live() == []
 
         # One line a change, and no more.
-        changes = [line.partition(", trace ")[0].partition(", reservation ")[0] for line in ninth.log]
+        short = [line.partition(", trace ")[0].partition(", reservation ")[0] for line in ninth.log]
+        changes = [re.sub(r"\b\d+s\b", "N s", line) for line in short]
         assert changes == [
             "asks for H100",
-            "waits up to 2s for H100 (COUNT_SHORT)",
-            "asks for L4, having waited 3s for H100",
-            "takes L4 in desk: degraded, performance 0.11 (roofline), waited 3s",
+            "waits up to N s for H100 (COUNT_SHORT)",
+            "asks for L4, having waited N s for H100",
+            "takes L4 in desk: degraded, performance 0.11 (roofline), waited N s",
             "starts: L4 on n00, device 8",
             "image registry/small is not used: the command runs on this machine as it is",
             "n00 is not this machine: nodes are taken as the fleet says",
             "ended: done: it ended by itself, without an error",
         ]
         traced = [line for line in ninth.log if ", trace " in line]
-        assert [line.split()[0] for line in traced] == ["waits", "asks", "takes"]
+        assert [line.split()[0] for line in traced] == ["waits", "takes"]
 
 
 def test_who_waits_takes_what_frees(tmp_path):
