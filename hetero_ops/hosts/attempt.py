@@ -5,6 +5,7 @@ import os
 import queue
 import socket
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from signal import SIGINT, SIGKILL, Signals
@@ -26,7 +27,7 @@ from hetero_ops.hosts.notice import (
 )
 from hetero_ops.hosts.process import Exit, StepProcess
 from hetero_ops.hosts.step import LocalStep
-from hetero_ops.hosts.watch import Watch
+from hetero_ops.hosts.watch import AWAY, Watch
 from hetero_ops.inject.environment import environment
 from hetero_ops.ledger.ledger import Ledger
 from hetero_ops.placement.decision import Placement
@@ -185,9 +186,11 @@ class Attempt:
         if self._kill_at_s is not None:
             if time.monotonic() >= self._kill_at_s:
                 self._end("its grace is over")
-        elif (home := self.climb.way_home()) is not None:
-            self.stop.home = home
-            self._ask("it moves to its first choice")
+        else:
+            with suppress(*AWAY):  # the step goes on where it is
+                self.stop.home = self.climb.way_home()
+            if self.stop.home is not None:
+                self._ask("it moves to its first choice")
 
     def _told(self, number: Signals) -> None:
         if self.stop.told is not None and number is SIGINT:

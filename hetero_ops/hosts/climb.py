@@ -4,7 +4,6 @@ import copy
 import logging
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from signal import Signals
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from hetero_ops.booking.view import FleetView
 from hetero_ops.errors import LedgerUnusable, UnknownReservation
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.hosts.notice import Inbox, Signalled, told_to_end
+from hetero_ops.hosts.watch import AWAY
 from hetero_ops.ledger.history import decision
 from hetero_ops.ledger.ledger import Ledger
 from hetero_ops.ledger.owner import Owner
@@ -104,6 +104,7 @@ class Climb:
             bound: where it has to run, because of what it has saved.
         """
         self._requirement = kept(self._stated, bound or Place(), self._fleet.catalog)
+        self._home_at_ms = self._home_state = None
         plans: list[str] = []
         told: Event | None = event
         try:
@@ -119,7 +120,8 @@ class Climb:
                     case Fail():
                         return step
                     case Preempt():
-                        plans.append(self._claim(step))
+                        plan = self._claim(step)
+                        plans += [plan] if plan else []
                     case Wait():
                         self._wait(step.until_ms, state)
         finally:
@@ -166,9 +168,21 @@ class Climb:
         return self._requirement.degrade.may_return
 
     def release(self, reservation: Reservation) -> None:
-        """Gives a reservation back; one that ended without this host stays as it is."""
-        with suppress(UnknownReservation):
+        """Gives a reservation back; one that ended without this host stays as it is.
+
+        How a step ended is told also where the ledger cannot be reached.
+        """
+        try:
             self._ledger.release(reservation.id)
+        except UnknownReservation:
+            pass
+        except AWAY as error:
+            _log.warning(
+                "reservation %s could not be given back, and is freed once its lease is over: %s",
+                reservation.id,
+                error,
+                extra={"trace_id": reservation.trace_id, "reservation_id": reservation.id},
+            )
 
     def _answered(self, event: Event | None) -> tuple[Step, Reservation | None]:
         """The next step that is no question, and what was booked for the last question, if anything was."""
@@ -218,12 +232,15 @@ class Climb:
             raise LedgerUnusable(f"the ledger has not kept the decision of reservation {booked.id}; run the step again")
         return found[0], booked
 
-    def _claim(self, step: Preempt) -> str:
+    def _claim(self, step: Preempt) -> str | None:
+        """Has others end; `None` where none of them can be reached."""
         live = set(self._ledger.live_ids())
         for other in (each for each in step.owners if each not in live):
             _log.info("%s runs beside the ledger: nobody can have it end from here", other)
         ours = [each for each in step.owners if each in live]
-        priority = self._requirement.priority or 0
+        priority = self._requirement.priority
+        if not ours or priority is None:
+            return None
         return claim(self._ledger, ours, self._owner, priority=priority, until_ms=step.until_ms)
 
     def _wait(self, until_ms: int, state: object) -> None:

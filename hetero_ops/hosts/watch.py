@@ -18,6 +18,8 @@ from hetero_ops.ledger.reservation import Reservation
 
 LOOK_EVERY_S = 0.5
 """How often the ledger is read for claims and quarantines; two small queries."""
+AWAY = (LedgerUnusable, SQLAlchemyError)
+"""What a ledger raises that cannot be reached, for the time being or for good."""
 # A lease survives two heartbeats that fail.
 _HEARTBEATS_A_LEASE = 3
 
@@ -72,7 +74,7 @@ class Watch:
             except UnknownReservation:
                 self._inbox.put(Unbooked())
                 return
-            except (LedgerUnusable, SQLAlchemyError) as error:
+            except AWAY as error:
                 # The step goes on: its owner lives, so nobody is given its devices.
                 if is_reached:
                     _log.warning("the ledger cannot be reached, the step goes on: %s", error, extra=self._ids)
