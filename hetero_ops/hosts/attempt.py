@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from hetero_ops.gap.contract import Checkpoint
 
 _TICK_S = 1.0
+_KILLED_WITHIN_S = 30.0
 
 _log = logging.getLogger(__name__)
 
@@ -121,7 +122,7 @@ class Attempt:
         """Nothing has happened yet."""
         self._contract: Checkpoint | None = self.step.requirement.checkpoint
         self._asked: asking.Ask | None = None
-        self._kill_at_s: float | None = None
+        self._late_at_s: float | None = None
         self._is_ended_here = False
 
     @property
@@ -173,8 +174,8 @@ class Attempt:
 
     def _next(self) -> Notice | None:
         """The next notice; `None` when it is time to look at the clock."""
-        if self._kill_at_s is not None:
-            wait_s: float | None = max(0.0, self._kill_at_s - time.monotonic())
+        if self._late_at_s is not None:
+            wait_s: float | None = max(0.0, self._late_at_s - time.monotonic())
         else:
             wait_s = _TICK_S if self.climb.may_return and not self._is_stopping else None
         try:
@@ -183,9 +184,11 @@ class Attempt:
             return None
 
     def _tick(self) -> None:
-        if self._kill_at_s is not None:
-            if time.monotonic() >= self._kill_at_s:
-                self._end("its grace is over")
+        if self._is_ended_here:
+            self._late_at_s = None
+            _log.warning("the kernel still holds the step; its devices stay booked until it lets go", extra=self._ids)
+        elif self._asked is not None:
+            self._end("its grace is over")
         else:
             with suppress(*AWAY):  # the step goes on where it is
                 self.stop.home = self.climb.way_home()
@@ -205,12 +208,12 @@ class Attempt:
         self._asked = asking.ask(self._contract, self.directory, now_ms=self.ledger.now_ms())
         sent = number if number is not None and self._contract is None else self._asked.signal
         _log.info("%s: asked to end by %s, within %d s", why, sent.name, self._asked.grace_s, extra=self._ids)
-        self._kill_at_s = time.monotonic() + self._asked.grace_s
+        self._late_at_s = time.monotonic() + self._asked.grace_s
         self._process.signal(sent)
 
     def _end(self, why: str) -> None:
         self._is_ended_here = True
-        self._kill_at_s = None
+        self._late_at_s = time.monotonic() + _KILLED_WITHIN_S
         _log.info("%s: ended at once", why, extra=self._ids)
         self._process.end()
 

@@ -4,7 +4,7 @@ import logging
 from dataclasses import dataclass
 from signal import Signals
 
-from hetero_ops.checkpoint import is_remote
+from hetero_ops.checkpoint import BUSY, SAVED, is_remote
 from hetero_ops.errors import InvalidRequirement
 from hetero_ops.hosts.attempt import Attempt, Attempted, Stop, place_of
 from hetero_ops.hosts.climb import Booked, Climb, Settings
@@ -19,12 +19,8 @@ from hetero_ops.runtime.causes import excluded_by
 from hetero_ops.runtime.checkpoint import Place, Resume, directory_of, links, resume, warnings_on
 from hetero_ops.runtime.saved import known
 
-SAVED = 85
-"""The step is not over, and what it did is safe: start it again."""
-BUSY = 75
-"""There is no room now: try it later."""
 IMPOSSIBLE = 69
-"""No node could ever take it."""
+"""The exit code of a step that no node could ever take."""
 _SIGNALLED = 128
 
 _log = logging.getLogger(__name__)
@@ -143,7 +139,7 @@ class _LocalRun:
             return code or (SAVED if attempted.has_saved else BUSY)
         self.climb.excluded |= excluded_by(cause, attempted.ending, booked.run.placement, nth=self._in_a_row)
         if stop.home is not None and cause.name in {"saved", "preempted"}:
-            return stop.home
+            return told_to_end(self.inbox) or stop.home
         if stop.claim is not None:
             told = self.climb.stand_aside(stop.claim)
             return told or Gone(f"gave way to {stop.claim.owner}")

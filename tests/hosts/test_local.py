@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import signal
+import sqlite3
 import sys
 import threading
 
@@ -160,6 +161,41 @@ def test_several_nodes_are_refused_before_anything_is_booked(host, ledger):
 def test_warnings_are_told_once(host, caplog):
     host(["true", "torchrun"], grace="60s")
     assert sum("torchrun kills its workers" in line for line in caplog.messages) == 1
+
+
+class Answers(logging.Handler):
+    """Lets a step go on once a line with these words was logged."""
+
+    def __init__(self, words, file):
+        super().__init__()
+        self.words, self.file = words, file
+
+    def emit(self, record):
+        if self.words in record.getMessage():
+            self.file.touch()
+
+
+def test_how_a_step_ended_is_told_though_the_ledger_is_away(host, tmp_path, ledger, caplog):
+    code = """
+import pathlib, sqlite3, sys, time
+with sqlite3.connect(sys.argv[1]) as ledger:
+    ledger.execute("alter table quarantine rename to quarantine_away")
+    ledger.execute("alter table event rename to event_away")
+while not pathlib.Path(sys.argv[2]).exists(): time.sleep(0.02)
+sys.exit(4)
+"""
+    log, answers = logging.getLogger("hetero_ops.hosts"), Answers("the ledger cannot be reached", tmp_path / "go")
+    log.addHandler(answers)
+    try:
+        report = host(python(code, str(tmp_path / "ledger.db"), str(tmp_path / "go")))
+    finally:
+        log.removeHandler(answers)
+    assert report.exit_code == 4
+    assert sum("the ledger cannot be reached, the step goes on" in line for line in caplog.messages) == 1
+    assert sum("could not be given back" in line for line in caplog.messages) == 1
+    with sqlite3.connect(tmp_path / "ledger.db") as away:
+        away.execute("alter table event_away rename to event")
+    ledger.release(report.tries[0].reservation_id)
 
 
 def test_a_thread_may_run_a_step(host):
