@@ -1,6 +1,7 @@
 """`hetero-ops run`, as a person uses it, and as its page shows it."""
 
 import json
+import logging
 import os
 import re
 import shlex
@@ -16,6 +17,7 @@ from hetero_ops.gap.requirement import Requirement
 from tests.hosts.processes import until
 
 ROOT = Path(__file__).parents[2]
+FLEET = str(ROOT / "examples" / "fleets" / "workstation.yaml")
 SESSION = re.compile(r"<!-- session -->\n\n```text\n(.*?)```\n\n<!-- end of session -->", re.DOTALL)
 
 
@@ -73,9 +75,42 @@ def test_options_go_before_what_a_file_says():
     assert (asked.dir, asked.every_s, asked.grace_s) == ("d", 60, 9)
 
 
+@pytest.fixture
+def quiet_afterwards():
+    logger = logging.getLogger("hetero_ops.hosts")
+    before = (logger.handlers, logger.level)
+    yield
+    logger.handlers, level = before
+    logger.setLevel(level)
+
+
+@pytest.mark.usefixtures("quiet_afterwards")
+@pytest.mark.parametrize(
+    ("request_", "options", "code", "words"),
+    [
+        ("gpu:2 nodes=2", (), 64, "nodes=2: this host starts one process on one machine; ask for nodes=1"),
+        ("gpu:9", (), 69, "ask for 1 instead of 9"),
+        ("gpu:1 nonsense", (), 64, "unknown word"),
+        ("gpu:1", ("--checkpoint", "runs/{run_id}"), 64, "unknown placeholder '{run_id}'; this host knows"),
+        ("gpu:1", ("--every", "10m"), 2, "the step states no checkpoint"),
+        ("gpu:1", ("--checkpoint", "d", "--every", "soon"), 64, "checkpoint.every"),
+        ("gpu:1", ("--ledger", "mysql://x"), 65, "a ledger is SQLite or PostgreSQL"),
+        ("gpu:1", ("--fleet", "none.yaml"), 65, "none.yaml"),
+    ],
+)
+def test_what_cannot_run_is_refused(  # noqa: PLR0913, PLR0917 - a row of the table
+    command, tmp_path, monkeypatch, request_, options, code, words
+):
+    monkeypatch.setenv("HETERO_OPS_LEDGER", f"sqlite:///{tmp_path / 'ledger.db'}")
+    monkeypatch.setenv("COLUMNS", "200")
+    answer = command("run", request_, "--fleet", FLEET, *options, "--", "true")
+    assert answer.code == code
+    assert words in answer.err
+
+
 def test_lines_as_json_carry_the_trace_id(tmp_path):
     line = [sys.executable, "-m", "hetero_ops.cli", "--log", "json", "run", "gpu:1"]
-    line += ["--fleet", str(ROOT / "examples" / "fleets" / "workstation.yaml"), "--", "true"]
+    line += ["--fleet", FLEET, "--", "true"]
     environment = {**os.environ, "HETERO_OPS_LEDGER": f"sqlite:///{tmp_path / 'ledger.db'}"}
     done = subprocess.run(line, env=environment, capture_output=True, text=True, check=True)
     lines = [json.loads(each) for each in done.stderr.splitlines()]

@@ -55,8 +55,9 @@ def test_an_end_of_its_own(place, tmp_path, code, ended):
     assert not any(map(is_there, family(tmp_path / "pids")))
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-@pytest.mark.parametrize("code", [85, 0])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 85), (signal.SIGINT, 85), (signal.SIGHUP, 85), (signal.SIGTERM, 0)]
+)
 def test_told_to_end_it_saves(place, tmp_path, number, code):
     command = python(SAVES.format(code=code), str(tmp_path / "ready"))
     running = place.run("gpu:1", command, "--checkpoint", str(tmp_path / "saves"), "--every", "10m")
@@ -205,31 +206,6 @@ def test_a_ledger_that_is_gone_does_not_end_the_step(place, tmp_path):
         (tmp_path / "ready.go").touch()
         assert running.process.poll() is None
     assert running.wait() == 4
-
-
-def test_errors_of_its_own_use_up_retries(place, tmp_path):
-    code = "import sys; open(sys.argv[1], 'a').write('x'); sys.exit(5)"
-    running = place.run("gpu:1", python(code, str(tmp_path / "tries")), "--retries", "2")
-    assert running.wait() == 5
-    assert (tmp_path / "tries").read_text() == "xxx"
-    assert [each["cause"] for each in running.report["tries"]] == ["user-error"] * 3
-
-
-@pytest.mark.parametrize(
-    ("request_", "options", "code", "words"),
-    [
-        ("gpu:16 nodes=2", (), 64, "nodes=2: this host starts one process on one machine; ask for nodes=1"),
-        ("gpu:9", (), 69, "impossible after 0s"),
-        ("gpu:1 nonsense", (), 64, "unknown word"),
-        ("gpu:1", ("--checkpoint", "runs/{run_id}"), 64, "unknown placeholder"),
-        ("gpu:1", ("--every", "10m"), 2, "states no checkpoint"),
-        ("gpu:1", ("--ledger", "mysql://x"), 65, "a ledger is SQLite or PostgreSQL"),
-    ],
-)
-def test_what_cannot_run_is_refused(place, request_, options, code, words):
-    running = place.run(request_, ["true"], *options)
-    assert running.wait() == code
-    assert words in running._log.read_text().replace("\n", " ").replace("│", "")
 
 
 def test_the_output_is_the_command_s(place):
