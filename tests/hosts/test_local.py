@@ -151,6 +151,31 @@ def test_a_checkpoint_that_cannot_be_used_gives_everything_back(host):
         host(["true"], resume="save-00000007")
 
 
+def test_a_checkpoint_that_is_not_portable_keeps_its_step(host, tmp_path, ledger):
+    there = {"request": "H100 | MI300X", "devices": {"H100_SXM5_80GB": 1, "MI300X": 1}, "portable": False}
+    began = host(python(NEXT, str(tmp_path / "devices"), "save", "0"), **there)
+    assert [tried.devices for tried in began.tries] == [(0,), (0,)]
+    withdraw(ledger, "desk", "n00", "0", reason="xid-79", by="test")
+    again = host(["true"], **there)
+    assert (again.exit_code, again.tries) == (75, ())
+    elsewhere = host(["true"], **{**there, "portable": True})
+    assert [tried.choice for tried in elsewhere.tries] == ["MI300X"]
+
+
+def test_a_directory_that_is_not_local_is_passed_on(host, tmp_path, caplog):
+    code = "import os, sys; open(sys.argv[1], 'w').write(os.environ['HETERO_OPS_RESUME_FROM'])"
+    report = host(python(code, str(tmp_path / "seen")), dir="s3://runs/7", aliases=["sagemaker"])
+    assert (tmp_path / "seen").read_text() == "s3://runs/7"
+    assert report.tries[0].resumed_from == "s3://runs/7"
+    assert not any("link it" in line for line in caplog.messages)
+
+
+def test_a_folder_that_is_expected_elsewhere_is_told(host, tmp_path, caplog):
+    host(["true"], aliases=["sagemaker"])
+    expected = f"the step expects its checkpoints in /opt/ml/checkpoints: link it to {tmp_path / 'saves'}"
+    assert expected in caplog.messages
+
+
 def test_several_nodes_are_refused_before_anything_is_booked(host, ledger):
     for words in ("nodes=2", "nodes=1..2"):
         with pytest.raises(InvalidRequirement, match=rf"{words}: this host starts one process"):
