@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hetero_ops.ledger.owner import CHECKS
 from hetero_ops.ledger.reaping import reap
 from hetero_ops.ledger.records import lift, quarantines, withdraw
 from hetero_ops.ledger.reservation import State
@@ -57,10 +58,10 @@ class Training:
             case ["the", "step"]:
                 os.kill(step, signal.SIGKILL if "-9" in blow else signal.SIGTERM)
             case _:
-                (reservation,) = [each for each in self.place.live() if not each.is_late(self.place.ledger.now_ms())]
-                withdraw(
-                    self.place.ledger, "desk", NODE, str(reservation.holds[0]["devices"][0]), reason="xid-79", by="t"
-                )
+                # Of a runner that was killed there may be one too, until its lease is over.
+                (held,) = [each for each in self.place.live() if not CHECKS[each.owner.kind].is_gone(each.owner.key)]
+                device = str(held.holds[0]["devices"][0])
+                withdraw(self.place.ledger, "desk", NODE, device, reason="xid-79", by="test")
         until(lambda: not is_there(step))
 
     def mend(self) -> None:

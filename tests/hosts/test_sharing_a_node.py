@@ -148,7 +148,7 @@ def test_a_step_returns_to_its_first_choice(tmp_path):
     with place_in(tmp_path, H100_SXM5_80GB=1, L4=1) as place:
         first = place.run("H100", python(SEES, str(tmp_path / "first")))
         seen(tmp_path / "first")
-        contract = {"dir": str(tmp_path / "saves"), "every": "1s", "grace": "1s"}
+        contract = {"dir": str(tmp_path / "saves"), "every": "1s", "grace": "5s"}
         second = place.run(
             step(tmp_path, "second", accelerators="H100 | L4", checkpoint=contract, degrade={"return": True}),
             python(GIVES_WAY, str(tmp_path / "second")),
