@@ -64,7 +64,8 @@ class Model(RuleBasedStateMachine):
         self.ledger = Ledger.open(self.url, clock=self.clock)
         self.view = FleetView(Fleet.from_document(DOCUMENT), self.ledger)
         self.crash_at: int | None = None
-        event.listen(self.ledger._engine, "before_cursor_execute", self._crash)
+        for engine in (self.ledger._engine, self.ledger._reader):
+            event.listen(engine, "before_cursor_execute", self._crash)
         event.listen(self.ledger._engine, "commit", self._crash)
 
     def _crash(self, *_arguments: object) -> None:

@@ -1,0 +1,104 @@
+"""Making and ending a reservation in one statement each: a round trip to a server costs more than what it does there.
+
+PostgreSQL only. What a statement does in several tables it does in the order in which its parts need each other.
+"""
+
+import json
+from typing import Any
+
+from sqlalchemy import Connection, LargeBinary, Text, bindparam, text
+
+from hetero_ops.ledger.events import Event
+from hetero_ops.ledger.reservation import Ending, Reservation
+from hetero_ops.ledger.schema import reservation
+from hetero_ops.ledger.statement import TURN
+
+# Rows are locked in the order of the takes, which is one for all, so that nobody waits in a circle; and everything else
+# comes after them: so events have the order of what happened.
+_RESERVE = text("""
+WITH made AS (
+    SELECT * FROM json_populate_record(NULL::reservation, CAST(:row AS json))
+), asked AS (
+    SELECT each.* FROM made, ROWS FROM (
+        json_to_recordset(takes)
+        AS (resource text, cluster text, node text, item text, amount bigint, most bigint)
+    ) WITH ORDINALITY AS each (resource, cluster, node, item, amount, most, place)
+), took AS (
+    INSERT INTO taken AS had (resource, cluster, node, item, amount)
+    SELECT resource, cluster, node, item, amount FROM asked ORDER BY place
+    ON CONFLICT (resource, cluster, node, item) DO UPDATE SET amount = had.amount + excluded.amount
+    WHERE had.amount + excluded.amount <= (
+        SELECT most FROM asked
+        WHERE (asked.resource, asked.cluster, asked.node, asked.item)
+            = (excluded.resource, excluded.cluster, excluded.node, excluded.item)
+    )
+    RETURNING 1
+), after AS (
+    SELECT count(*) AS rows FROM took
+), reserved AS (
+    INSERT INTO reservation SELECT made.* FROM made, after
+), remembered AS (
+    INSERT INTO decision (trace_id, at_ms, requirement, verdict, body)
+    SELECT trace_id, since_ms, requirement, :verdict, :body FROM made, after
+    ON CONFLICT DO NOTHING
+), told AS (
+    INSERT INTO event (at_ms, kind, subject, by, data)
+    SELECT since_ms, :kind, id, :by, json_build_object('holds', holds, 'takes', takes) FROM made, after
+)
+SELECT rows FROM after
+""").bindparams(
+    *(bindparam(name, type_=Text) for name in ("row", "verdict", "kind", "by")), bindparam("body", type_=LargeBinary)
+)
+
+_END = text("""
+WITH ended AS (
+    UPDATE reservation SET state = :state, ended_ms = :at_ms, ended_by = :by
+    WHERE id = :of AND state IN ('reserved', 'orphaned') AND heartbeat_ms = coalesce(:heartbeat_ms, heartbeat_ms)
+    RETURNING *
+), given AS (
+    SELECT each.* FROM ended, ROWS FROM (
+        json_to_recordset(takes) AS (resource text, cluster text, node text, item text, amount bigint)
+    ) WITH ORDINALITY AS each (resource, cluster, node, item, amount, place)
+    WHERE each.resource <> :turn
+), locked AS (
+    SELECT given.* FROM given JOIN taken USING (resource, cluster, node, item) ORDER BY place FOR UPDATE OF taken
+), back AS (
+    UPDATE taken SET amount = taken.amount - locked.amount FROM locked
+    WHERE (taken.resource, taken.cluster, taken.node, taken.item)
+        = (locked.resource, locked.cluster, locked.node, locked.item)
+), told AS (
+    INSERT INTO event (at_ms, kind, subject, by, data)
+    SELECT :at_ms, :state, id, :by, json_build_object('takes', takes) FROM ended
+)
+SELECT * FROM ended
+""").columns(*reservation.c)
+
+
+def reserve(connection: Connection, made: Reservation, kept: dict[str, Any]) -> bool:
+    """Writes a reservation, what it takes, its decision and its event; `False` where somebody else has a part of it.
+
+    Args:
+        connection: in a transaction, which must not be committed where this answers `False`.
+        made: the reservation.
+        kept: its decision, as `decisions.row_of` has it.
+    """
+    row = json.dumps(made.to_row())
+    parameters = {"row": row, "verdict": kept["verdict"], "body": kept["body"], "by": str(made.owner)}
+    return bool(connection.scalar(_RESERVE, parameters | {"kind": Event.RESERVED.value}) == len(made.takes))
+
+
+def end(connection: Connection, reservation_id: str, ending: Ending) -> Reservation | None:
+    """Ends a reservation, gives back what it took, and writes its event; `None` where it is not there to be ended.
+
+    It needs no transaction around it.
+    """
+    parameters = {
+        "of": reservation_id,
+        "state": ending.state.value,
+        "at_ms": ending.at_ms,
+        "by": ending.by,
+        "heartbeat_ms": ending.heartbeat_ms,
+        "turn": TURN,
+    }
+    row = connection.execute(_END, parameters).one_or_none()
+    return None if row is None else Reservation.of(row)
