@@ -97,21 +97,14 @@ class Ledger:
         Raises:
             ReservationConflict: somebody who did not wait was faster.
         """
-        if self._is_file:  # there whoever writes is alone
-            return self._reserve(ask)
+        return self._reserve(ask, is_alone=True)
 
-        def alone(connection: Connection) -> Asked:
-            connection.execute(statement.ALONE)
-            return ask(connection)
-
-        return self._reserve(alone)
-
-    def _reserve(self, ask: Callable[[Connection], Asked]) -> Reservation:
+    def _reserve(self, ask: Callable[[Connection], Asked], *, is_alone: bool = False) -> Reservation:
         now, reservation_id = self._clock(), uuid.uuid4().hex
 
         def change(is_again: bool) -> Reservation:  # noqa: FBT001 - the one thing it is told
             try:
-                with self.writing() as connection:
+                with self.writing(is_alone=is_alone) as connection:
                     # An attempt whose answer was lost may have been made.
                     if is_again and (made := self._found(connection, statement.ONE, reservation_id)):
                         return made
@@ -285,10 +278,16 @@ class Ledger:
         return self.writing() if self._is_file else self.reading()
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A transaction; in SQLite the only one that writes."""
-        with self._turn(), self._engine.begin() as connection:
-            yield connection
+    def writing(self, *, is_alone: bool = False) -> Iterator[Connection]:
+        """A transaction; in SQLite the only one that writes.
+
+        Args:
+            is_alone: on a server the only one of those that want to be.
+        """
+        with self._turn(), self._engine.connect() as connection:
+            connection.execution_options(alone=is_alone)
+            with connection.begin():
+                yield connection
 
     def _read(self, read: Callable[[Connection], T], connection: Connection | None = None) -> T:
         if connection is not None:

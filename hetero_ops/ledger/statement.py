@@ -71,10 +71,6 @@ def renewing(*told: str) -> Any:  # noqa: ANN401 - an update
 
 RENEWING = renewing()
 
-# Any number will do, as long as all versions of this program take the same.
-ALONE = select(func.pg_advisory_xact_lock(4_711_020_262))
-"""Waits until nobody else books alone; ends with the transaction."""
-
 TURN = "turn"
 """A resource that is only ever taken: whoever reserved in a cluster took a turn there. It is not given back."""
 
