@@ -35,6 +35,7 @@ class FleetView:
         self.fleet = fleet
         self.ledger = ledger
         self._holds: dict[str, int] = {}
+        self._crowd = 0
         self._crowded_until_ms = 0
         self._looked_ms = 0
         self._budgets = fleet.budgets()
@@ -45,12 +46,16 @@ class FleetView:
         self.follow()
 
     @property
-    def is_crowded(self) -> bool:
-        """Whether others book at the same time: then who places before it is alone mostly does so in vain."""
-        return self.ledger.now_ms() < self._crowded_until_ms
+    def crowd(self) -> int:
+        """Who books at the same time, as far as this one met them: 0 nobody, 1 others on this host, 2 on other hosts.
+
+        Who then places before it is its turn mostly does so in vain.
+        """
+        return self._crowd if self.ledger.now_ms() < self._crowded_until_ms else 0
 
     def met(self) -> None:
         """Says that somebody else got what was to be booked."""
+        self._crowd = min(self.crowd + 1, 2)
         self._crowded_until_ms = self.ledger.now_ms() + _CROWDED_MS
 
     def follow(self, connection: "Connection | None" = None) -> None:

@@ -7,14 +7,19 @@ import json
 from typing import Any
 
 from sqlalchemy import Connection, LargeBinary, Text, bindparam, text
+from sqlalchemy.exc import IntegrityError
 
 from hetero_ops.ledger.events import Event
 from hetero_ops.ledger.reservation import Ending, Reservation
 from hetero_ops.ledger.schema import reservation
 from hetero_ops.ledger.statement import TURN
 
+# A row that does not keep a rule of its table (PostgreSQL, appendix A).
+_REFUSED = "23514"
+
 # Rows are locked in the order of the takes, which is one for all, so that nobody waits in a circle; and everything else
-# comes after them: so events have the order of what happened.
+# comes after them: so events have the order of what happened. What would be too much is written as -1, which the table
+# refuses: then nothing is done.
 _RESERVE = text("""
 WITH made AS (
     SELECT * FROM json_populate_record(NULL::reservation, CAST(:row AS json))
@@ -26,15 +31,15 @@ WITH made AS (
 ), took AS (
     INSERT INTO taken AS had (resource, cluster, node, item, amount)
     SELECT resource, cluster, node, item, amount FROM asked ORDER BY place
-    ON CONFLICT (resource, cluster, node, item) DO UPDATE SET amount = had.amount + excluded.amount
-    WHERE had.amount + excluded.amount <= (
-        SELECT most FROM asked
-        WHERE (asked.resource, asked.cluster, asked.node, asked.item)
-            = (excluded.resource, excluded.cluster, excluded.node, excluded.item)
-    )
+    ON CONFLICT (resource, cluster, node, item) DO UPDATE SET amount = CASE
+        WHEN had.amount + excluded.amount <= (
+            SELECT most FROM asked
+            WHERE (asked.resource, asked.cluster, asked.node, asked.item)
+                = (excluded.resource, excluded.cluster, excluded.node, excluded.item)
+        ) THEN had.amount + excluded.amount ELSE -1 END
     RETURNING 1
 ), after AS (
-    SELECT count(*) AS rows FROM took
+    SELECT count(*) FROM took
 ), reserved AS (
     INSERT INTO reservation SELECT made.* FROM made, after
 ), remembered AS (
@@ -45,7 +50,7 @@ WITH made AS (
     INSERT INTO event (at_ms, kind, subject, by, data)
     SELECT since_ms, :kind, id, :by, json_build_object('holds', holds, 'takes', takes) FROM made, after
 )
-SELECT rows FROM after
+SELECT 1
 """).bindparams(
     *(bindparam(name, type_=Text) for name in ("row", "verdict", "kind", "by")), bindparam("body", type_=LargeBinary)
 )
@@ -77,14 +82,22 @@ SELECT * FROM ended
 def reserve(connection: Connection, made: Reservation, kept: dict[str, Any]) -> bool:
     """Writes a reservation, what it takes, its decision and its event; `False` where somebody else has a part of it.
 
+    It needs no transaction around it, and ends one where it answers `False`.
+
     Args:
-        connection: in a transaction, which must not be committed where this answers `False`.
+        connection: where.
         made: the reservation.
         kept: its decision, as `decisions.row_of` has it.
     """
     row = json.dumps(made.to_row())
     parameters = {"row": row, "verdict": kept["verdict"], "body": kept["body"], "by": str(made.owner)}
-    return bool(connection.scalar(_RESERVE, parameters | {"kind": Event.RESERVED.value}) == len(made.takes))
+    try:
+        connection.execute(_RESERVE, parameters | {"kind": Event.RESERVED.value})
+    except IntegrityError as error:
+        if getattr(error.orig, "sqlstate", None) == _REFUSED:
+            return False
+        raise
+    return True
 
 
 def end(connection: Connection, reservation_id: str, ending: Ending) -> Reservation | None:

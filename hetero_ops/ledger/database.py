@@ -1,13 +1,15 @@
 """Opening the database of a ledger: where it is, whether this host may use it, and bringing its tables up to date."""
 
 import fcntl
+import hashlib
 import os
 import re
 import socket
+import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -139,11 +141,15 @@ def reader_of(engine: Engine) -> Engine:
 
 
 def turn_of(engine: Engine) -> Callable[[], AbstractContextManager[None]]:
-    """Waits for its turn to write, in the order in which all came, and ends the turn.
+    """Waits for its turn among the processes of this host, in the order in which all came, and ends the turn.
 
-    A server sees to that itself. Who waits for SQLite sleeps, up to 100 ms at a time, and others come first meanwhile.
+    Who waits for SQLite sleeps, up to 100 ms at a time, and others come first meanwhile. On a server those who want the
+    same would want it at once, all but one in vain; to have it line them up costs two messages more for each.
     """
-    return partial(_locked, _lock_of(_path_of(engine))) if engine.dialect.name == "sqlite" else nullcontext
+    if engine.dialect.name == "sqlite":
+        return partial(_locked, _lock_of(_path_of(engine)))
+    named = hashlib.sha256(engine.url.render_as_string().encode()).hexdigest()[:16]
+    return partial(_locked, Path(tempfile.gettempdir()) / f"hetero-ops-{os.getuid()}-{named}.lock")
 
 
 def _path_of(engine: Engine) -> Path:

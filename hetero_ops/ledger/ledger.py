@@ -4,7 +4,8 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -21,6 +22,9 @@ from hetero_ops.ledger.schema import reservation
 from hetero_ops.placement.decision import Decision
 
 T = TypeVar("T")
+Ask = Callable[[Connection], Asked]
+"""Says what is to be reserved, looking on the connection that it is given."""
+
 _MOST_NAMED = 3
 
 
@@ -86,25 +90,29 @@ class Ledger:
         Raises:
             ReservationConflict: somebody else has what it would take.
         """
-        return self._reserve(lambda _connection: asked)
+        return self._reserve(lambda _connection: asked, self._changing)
 
-    def reserve_alone(self, ask: Callable[[Connection], Asked]) -> Reservation:
+    def reserve_alone(self, ask: Ask, *, across_hosts: bool = False) -> Reservation:
         """Books what `ask` answers, while nobody else who does the same can: it sees all that they booked.
 
         Args:
             ask: is given the connection on which it has to look; what it raises is raised, and nothing is booked.
+            across_hosts: whether those on other hosts wait too, and not only the processes of this one; a server lines
+                them up, at the cost of two messages more. A SQLite ledger is used by one host anyway.
 
         Raises:
             ReservationConflict: somebody who did not wait was faster.
         """
-        return self._reserve(ask, is_alone=True)
+        if self._is_file:
+            return self._reserve(ask, self.writing)
+        return self._reserve(ask, partial(self.writing, is_alone=True) if across_hosts else self._taking_turns)
 
-    def _reserve(self, ask: Callable[[Connection], Asked], *, is_alone: bool = False) -> Reservation:
+    def _reserve(self, ask: Ask, begin: Callable[[], AbstractContextManager[Connection]]) -> Reservation:
         now, reservation_id = self._clock(), uuid.uuid4().hex
 
         def change(is_again: bool) -> Reservation:  # noqa: FBT001 - the one thing it is told
             try:
-                with self.writing(is_alone=is_alone) as connection:
+                with begin() as connection:
                     # An attempt whose answer was lost may have been made.
                     if is_again and (made := self._found(connection, statement.ONE, reservation_id)):
                         return made
@@ -273,6 +281,11 @@ class Ledger:
         """A connection that only reads."""
         return self._reader.connect()
 
+    @contextmanager
+    def _taking_turns(self) -> Iterator[Connection]:
+        with self._turn(), self.reading() as connection:
+            yield connection
+
     def _changing(self) -> AbstractContextManager[Connection]:
         """For one statement, or what is one for a server: that is a transaction by itself."""
         return self.writing() if self._is_file else self.reading()
@@ -284,7 +297,7 @@ class Ledger:
         Args:
             is_alone: on a server the only one of those that want to be.
         """
-        with self._turn(), self._engine.connect() as connection:
+        with self._turn() if self._is_file else nullcontext(), self._engine.connect() as connection:
             connection.execution_options(alone=is_alone)
             with connection.begin():
                 yield connection

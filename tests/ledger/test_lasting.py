@@ -60,7 +60,7 @@ def end(ledger, driver):
 @pytest.mark.parametrize("after_commit", [False, True])
 def test_reserving(ledger, after_commit):
     fleet = small_fleet()
-    lost = lose(ledger, after_commit=after_commit)
+    lost = lose_one(ledger, after_commit=after_commit)
     made = ledger.reserve(asked(fleet))
     assert lost
     assert ledger.live() == [made]
@@ -73,7 +73,7 @@ def test_reserving(ledger, after_commit):
 def test_reserving_alone(ledger, after_commit):
     fleet = small_fleet()
     lost = lose(ledger, after_commit=after_commit)
-    made = ledger.reserve_alone(lambda _connection: asked(fleet))
+    made = ledger.reserve_alone(lambda _connection: asked(fleet), across_hosts=True)
     assert lost
     assert ledger.live() == [made]
 

@@ -90,9 +90,9 @@ class Model(RuleBasedStateMachine):
 
     @rule(
         target=reservations, ask=st.sampled_from(ASKS), at=st.none() | st.integers(0, 7), is_stale=st.booleans(),
-        is_alone=st.booleans(),
+        is_alone=st.booleans(), across_hosts=st.booleans(),
     )  # fmt: skip
-    def reserve(self, ask, at, is_stale, is_alone):
+    def reserve(self, ask, at, is_stale, is_alone, across_hosts):
         if not is_stale:
             self.view.follow()
         if not self.view.fleet.place(ask).ok:
@@ -105,7 +105,7 @@ class Model(RuleBasedStateMachine):
         fits = all(amount <= self.room[thing] for thing, amount in after.items())
         try:
             if is_alone:
-                made = self._try(at, self.ledger.reserve_alone, lambda _connection: wanted)
+                made = self._try(at, self.ledger.reserve_alone, lambda _connection: wanted, across_hosts=across_hosts)
             else:
                 made = self._try(at, self.ledger.reserve, wanted)
         except ReservationConflict:
