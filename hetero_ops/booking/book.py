@@ -111,16 +111,22 @@ class _Refused(Exception):  # noqa: N818
 
 
 def _book(asking: _Asking) -> Reservation | NoFit:
-    tries = Retrying(
+    try:
+        try:
+            return _told(_try(asking))
+        except _FASTER:
+            return _told(_tries()(_try, asking))
+    except _Refused as refused:
+        return refused.answer
+
+
+def _tries() -> Retrying:
+    return Retrying(
         retry=retry_if_exception_type(_FASTER),
         wait=wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S),
         stop=stop_after_attempt(ATTEMPTS),
         reraise=True,
     )
-    try:
-        return _told(tries(_try, asking))
-    except _Refused as refused:
-        return refused.answer
 
 
 def _try(asking: _Asking) -> Reservation:

@@ -1,17 +1,17 @@
 """Making and ending a reservation in one statement each: a round trip to a server costs more than what it does there.
 
-PostgreSQL only. What a statement does in several tables it does in the order in which its parts need each other.
+PostgreSQL only, and in its own words: handed over as they are they cost half as much. What a statement does in several
+tables it does in the order in which its parts need each other.
 """
 
 import json
 from typing import Any
 
-from sqlalchemy import Connection, LargeBinary, Text, bindparam, text
+from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from hetero_ops.ledger.events import Event
 from hetero_ops.ledger.reservation import Ending, Reservation
-from hetero_ops.ledger.schema import reservation
 from hetero_ops.ledger.statement import TURN
 
 # A row that does not keep a rule of its table (PostgreSQL, appendix A).
@@ -20,9 +20,9 @@ _REFUSED = "23514"
 # Rows are locked in the order of the takes, which is one for all, so that nobody waits in a circle; and everything else
 # comes after them: so events have the order of what happened. What would be too much is written as -1, which the table
 # refuses: then nothing is done.
-_RESERVE = text("""
+_RESERVE = """
 WITH made AS (
-    SELECT * FROM json_populate_record(NULL::reservation, CAST(:row AS json))
+    SELECT * FROM json_populate_record(NULL::reservation, CAST(%(row)s AS json))
 ), asked AS (
     SELECT each.* FROM made, ROWS FROM (
         json_to_recordset(takes)
@@ -44,27 +44,25 @@ WITH made AS (
     INSERT INTO reservation SELECT made.* FROM made, after
 ), remembered AS (
     INSERT INTO decision (trace_id, at_ms, requirement, verdict, body)
-    SELECT trace_id, since_ms, requirement, :verdict, :body FROM made, after
+    SELECT trace_id, since_ms, requirement, %(verdict)s, %(body)s FROM made, after
     ON CONFLICT DO NOTHING
 ), told AS (
     INSERT INTO event (at_ms, kind, subject, by, data)
-    SELECT since_ms, :kind, id, :by, json_build_object('holds', holds, 'takes', takes) FROM made, after
+    SELECT since_ms, %(kind)s, id, %(by)s, json_build_object('holds', holds, 'takes', takes) FROM made, after
 )
 SELECT 1
-""").bindparams(
-    *(bindparam(name, type_=Text) for name in ("row", "verdict", "kind", "by")), bindparam("body", type_=LargeBinary)
-)
+"""
 
-_END = text("""
+_END = """
 WITH ended AS (
-    UPDATE reservation SET state = :state, ended_ms = :at_ms, ended_by = :by
-    WHERE id = :of AND state IN ('reserved', 'orphaned') AND heartbeat_ms = coalesce(:heartbeat_ms, heartbeat_ms)
+    UPDATE reservation SET state = %(state)s, ended_ms = %(at_ms)s, ended_by = %(by)s
+    WHERE id = %(of)s AND state IN ('reserved', 'orphaned') AND heartbeat_ms = coalesce(%(heartbeat_ms)s, heartbeat_ms)
     RETURNING *
 ), given AS (
     SELECT each.* FROM ended, ROWS FROM (
         json_to_recordset(takes) AS (resource text, cluster text, node text, item text, amount bigint)
     ) WITH ORDINALITY AS each (resource, cluster, node, item, amount, place)
-    WHERE each.resource <> :turn
+    WHERE each.resource <> %(turn)s
 ), locked AS (
     SELECT given.* FROM given JOIN taken USING (resource, cluster, node, item) ORDER BY place FOR UPDATE OF taken
 ), back AS (
@@ -73,10 +71,10 @@ WITH ended AS (
         = (locked.resource, locked.cluster, locked.node, locked.item)
 ), told AS (
     INSERT INTO event (at_ms, kind, subject, by, data)
-    SELECT :at_ms, :state, id, :by, json_build_object('takes', takes) FROM ended
+    SELECT %(at_ms)s, %(state)s, id, %(by)s, json_build_object('takes', takes) FROM ended
 )
-SELECT * FROM ended
-""").columns(*reservation.c)
+SELECT row_to_json(ended) FROM ended
+"""
 
 
 def reserve(connection: Connection, made: Reservation, kept: dict[str, Any]) -> bool:
@@ -92,7 +90,7 @@ def reserve(connection: Connection, made: Reservation, kept: dict[str, Any]) -> 
     row = json.dumps(made.to_row())
     parameters = {"row": row, "verdict": kept["verdict"], "body": kept["body"], "by": str(made.owner)}
     try:
-        connection.execute(_RESERVE, parameters | {"kind": Event.RESERVED.value})
+        connection.exec_driver_sql(_RESERVE, parameters | {"kind": Event.RESERVED.value})
     except IntegrityError as error:
         if getattr(error.orig, "sqlstate", None) == _REFUSED:
             return False
@@ -113,5 +111,5 @@ def end(connection: Connection, reservation_id: str, ending: Ending) -> Reservat
         "heartbeat_ms": ending.heartbeat_ms,
         "turn": TURN,
     }
-    row = connection.execute(_END, parameters).one_or_none()
-    return None if row is None else Reservation.of(row)
+    ended = connection.exec_driver_sql(_END, parameters).scalar_one_or_none()
+    return None if ended is None else Reservation.from_dict(ended)

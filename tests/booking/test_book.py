@@ -125,7 +125,7 @@ def test_it_gives_up_in_the_end(ledger, monkeypatch):
         tries.append(asked)
         raise ReservationConflict("device 0 of n01 in west was reserved by somebody else since; place again")
 
-    monkeypatch.setattr(booking, "ATTEMPTS", 4)
+    monkeypatch.setattr(booking, "ATTEMPTS", 3)
     monkeypatch.setattr(ledger, "reserve", refuse)
     monkeypatch.setattr(ledger, "reserve_alone", lambda ask, *, across_hosts: refuse((ask(None), across_hosts)))
     with pytest.raises(ReservationConflict, match="device 0 of n01"):
