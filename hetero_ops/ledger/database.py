@@ -98,6 +98,13 @@ def _server_engine(url: URL) -> Engine:
     # The driver would begin a transaction with every statement, and readers would pay a round trip to end it.
     engine = create_engine(url, isolation_level="AUTOCOMMIT")
 
+    # A plan is made once for a connection, and of a new ledger for tables that are small and of which nothing is known:
+    # they would be read whole ever after, with all that ended.
+    @event.listens_for(engine, "connect")
+    def _connected(connection: Any, _record: object) -> None:  # noqa: ANN401 - a connection of the driver
+        connection.execute("SET enable_seqscan = off")
+        connection.execute("SET enable_bitmapscan = off")  # which does not pass by what it found gone before
+
     @event.listens_for(engine, "begin")
     def _begun(connection: Connection) -> None:
         connection.exec_driver_sql(_BEGIN + _ALONE if connection.get_execution_options().get("alone") else _BEGIN)
