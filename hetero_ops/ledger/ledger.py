@@ -103,9 +103,7 @@ class Ledger:
         Raises:
             ReservationConflict: somebody who did not wait was faster.
         """
-        if self._is_file:
-            return self._reserve(ask, self.writing)
-        return self._reserve(ask, partial(self.writing, is_alone=True) if across_hosts else self._taking_turns)
+        return self._reserve(ask, partial(self._alone, across_hosts=across_hosts))
 
     def _reserve(self, ask: Ask, begin: Callable[[], AbstractContextManager[Connection]]) -> Reservation:
         now, reservation_id = self._clock(), uuid.uuid4().hex
@@ -281,9 +279,14 @@ class Ledger:
         """A connection that only reads."""
         return self._reader.connect()
 
+    def _alone(self, *, across_hosts: bool) -> AbstractContextManager[Connection]:
+        if self._is_file:
+            return self.writing()
+        return self._in_turn(self.writing(is_alone=True) if across_hosts else self.reading())
+
     @contextmanager
-    def _taking_turns(self) -> Iterator[Connection]:
-        with self._turn(), self.reading() as connection:
+    def _in_turn(self, beginning: AbstractContextManager[Connection]) -> Iterator[Connection]:
+        with self._turn(), beginning as connection:
             yield connection
 
     def _changing(self) -> AbstractContextManager[Connection]:
