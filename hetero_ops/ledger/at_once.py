@@ -5,6 +5,7 @@ tables it does in the order in which its parts need each other.
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection
@@ -76,6 +77,11 @@ WITH ended AS (
 SELECT row_to_json(ended) FROM ended
 """
 
+_LIVE = """
+SELECT id, CASE WHEN since_ms >= %(since_ms)s THEN CAST(holds AS text) END
+FROM reservation WHERE state IN ('reserved', 'orphaned')
+"""
+
 
 def reserve(connection: Connection, made: Reservation, kept: dict[str, Any]) -> bool:
     """Writes a reservation, what it takes, its decision and its event; `False` where somebody else has a part of it.
@@ -113,3 +119,8 @@ def end(connection: Connection, reservation_id: str, ending: Ending) -> Reservat
     }
     ended = connection.exec_driver_sql(_END, parameters).scalar_one_or_none()
     return None if ended is None else Reservation.from_dict(ended)
+
+
+def live(connection: Connection, since_ms: int) -> Sequence[Any]:
+    """Ids of all that live, each with what it has of each node, as JSON, where it was reserved since then."""
+    return connection.exec_driver_sql(_LIVE, {"since_ms": since_ms}).all()

@@ -3,6 +3,7 @@
 The same as `at_once`, which says what is done and in which order.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection
@@ -42,3 +43,8 @@ def end(connection: Connection, reservation_id: str, ending: Ending) -> Reservat
         connection.execute(statement.GIVING_BACK, given)
     record(connection, ending.at_ms, Event(ended.state.value), reservation_id, ending.by, {"takes": found.takes})
     return ended
+
+
+def live(connection: Connection, since_ms: int) -> Sequence[Any]:
+    """Ids of all that live, each with what it has of each node, as JSON, where it was reserved since then."""
+    return connection.execute(statement.LIVE_HOLDS, {"since_ms": since_ms}).all()

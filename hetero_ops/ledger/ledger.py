@@ -44,9 +44,12 @@ class Ledger:
         self._reader = reader_of(engine)
         self._turn = turn_of(engine)
         self._is_file = engine.dialect.name == "sqlite"
-        self._reserve_in, self._end_in = (
-            (in_steps.reserve, in_steps.end) if self._is_file else (at_once.reserve, at_once.end)
+        ways = (
+            (in_steps.reserve, in_steps.end, in_steps.live)
+            if self._is_file
+            else (at_once.reserve, at_once.end, at_once.live)
         )
+        self._reserve_in, self._end_in, self._live_in = ways
         self._clock = clock
 
     @classmethod
@@ -248,8 +251,7 @@ class Ledger:
 
     def live_holds(self, since_ms: int, connection: Connection | None = None) -> dict[str, str | None]:
         """What lives, by id, with what it has of each node, as JSON; `None` where it was reserved before `since_ms`."""
-        parameters = {"since_ms": since_ms}
-        rows = self._read(lambda reading: reading.execute(statement.LIVE_HOLDS, parameters).all(), connection)
+        rows = self._read(lambda reading: self._live_in(reading, since_ms), connection)
         return dict(sorted(tuple(row) for row in rows))
 
     def holds_of(self, ids: Sequence[str], connection: Connection | None = None) -> dict[str, str]:
@@ -279,15 +281,17 @@ class Ledger:
         """A connection that only reads."""
         return self._reader.connect()
 
-    def _alone(self, *, across_hosts: bool) -> AbstractContextManager[Connection]:
-        if self._is_file:
-            return self.writing()
-        return self._in_turn(self.writing(is_alone=True) if across_hosts else self.reading())
-
     @contextmanager
-    def _in_turn(self, beginning: AbstractContextManager[Connection]) -> Iterator[Connection]:
-        with self._turn(), beginning as connection:
-            yield connection
+    def _alone(self, *, across_hosts: bool) -> Iterator[Connection]:
+        if self._is_file:
+            with self.writing() as connection:
+                yield connection
+        elif across_hosts:
+            with self._turn(), self.writing(is_alone=True) as connection:
+                yield connection
+        else:  # nobody waits while the connection is given back
+            with self.reading() as connection, self._turn():
+                yield connection
 
     def _changing(self) -> AbstractContextManager[Connection]:
         """For one statement, or what is one for a server: that is a transaction by itself."""

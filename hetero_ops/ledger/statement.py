@@ -21,7 +21,7 @@ _EACH = {
     "postgresql": select(func.json_array_elements_text(cast(bindparam("ids", type_=Text), JSON)).column_valued()),
 }
 LIVE_HOLDS = select(reservation.c.id, case((reservation.c.since_ms >= bindparam("since_ms"), _HOLDS))).where(_IS_LIVE)
-"""All that live, with what they have where they are new."""
+"""All that live, with what they have of each node where they were reserved since then."""
 HOLDS = {
     name: select(reservation.c.id, _HOLDS).where(_IS_LIVE).where(reservation.c.id.in_(each))
     for name, each in _EACH.items()
