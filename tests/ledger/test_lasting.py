@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import event, text
 
 from hetero_ops.errors import LedgerUnusable
-from hetero_ops.ledger import lasting
+from hetero_ops.ledger import at_once, lasting
 from hetero_ops.ledger.ledger import Ledger
 from hetero_ops.ledger.reservation import State
 from tests.ledger.asking import asked, small_fleet
@@ -35,20 +35,19 @@ def lose(ledger, *, after_commit):
     return lost
 
 
-def lose_one(ledger, *, after_commit):
+def lose_one(ledger, monkeypatch, *, after_commit):
     """Ends the next connection with a statement that is a transaction by itself: just before it, or once it is done."""
-    lost = []
+    lost, run = [], at_once.run
 
-    def executing(connection, _cursor, statement, parameters, *_more):
-        if lost:
-            return
-        lost.append(True)
-        driver = connection.connection.driver_connection
-        if after_commit:
-            driver.execute(statement, parameters)
-        end(ledger, driver)
+    def losing(connection, statement, parameters):
+        if not lost:
+            lost.append(True)
+            if after_commit:
+                run(connection, statement, parameters)
+            end(ledger, connection.connection.driver_connection)
+        return run(connection, statement, parameters)
 
-    event.listen(ledger._reader, "before_cursor_execute", executing)
+    monkeypatch.setattr(at_once, "run", losing)
     return lost
 
 
@@ -58,9 +57,9 @@ def end(ledger, driver):
 
 
 @pytest.mark.parametrize("after_commit", [False, True])
-def test_reserving(ledger, after_commit):
+def test_reserving(ledger, monkeypatch, after_commit):
     fleet = small_fleet()
-    lost = lose_one(ledger, after_commit=after_commit)
+    lost = lose_one(ledger, monkeypatch, after_commit=after_commit)
     made = ledger.reserve(asked(fleet))
     assert lost
     assert ledger.live() == [made]
@@ -79,9 +78,9 @@ def test_reserving_alone(ledger, after_commit):
 
 
 @pytest.mark.parametrize("after_commit", [False, True])
-def test_releasing(ledger, after_commit):
+def test_releasing(ledger, monkeypatch, after_commit):
     made = ledger.reserve(asked(small_fleet()))
-    lost = lose_one(ledger, after_commit=after_commit)
+    lost = lose_one(ledger, monkeypatch, after_commit=after_commit)
     assert ledger.release(made.id).state is State.RELEASED
     assert lost
     account = check(ledger._engine.url.render_as_string(hide_password=False), document(2, 2))
@@ -90,9 +89,9 @@ def test_releasing(ledger, after_commit):
 
 
 @pytest.mark.parametrize("after_commit", [False, True])
-def test_expiring(ledger, after_commit):
+def test_expiring(ledger, monkeypatch, after_commit):
     made = ledger.reserve(asked(small_fleet()))
-    lost = lose_one(ledger, after_commit=after_commit)
+    lost = lose_one(ledger, monkeypatch, after_commit=after_commit)
     assert ledger.expire(made.id, heartbeat_ms=made.heartbeat_ms, by="test").state is State.EXPIRED
     assert lost
     assert ledger.live() == []
