@@ -111,23 +111,34 @@ class _Refused(Exception):  # noqa: N818
 
 
 def _book(asking: _Asking) -> Reservation | NoFit:
-    view = asking.view
     try:
-        if not view.is_crowded:
-            try:
-                return _told(view.ledger.reserve(asking.place()))
-            except _FASTER:
-                view.met()
-        # All who meet want the same, the best: one after the other each gets one, all at once they would meet again.
-        tries = Retrying(
-            retry=retry_if_exception_type(_FASTER),
-            wait=wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S),
-            stop=stop_after_attempt(ATTEMPTS),
-            reraise=True,
-        )
-        return _told(tries(view.ledger.reserve_alone, asking.place))
+        try:
+            return _told(_try(asking))
+        except _FASTER:
+            return _told(_tries()(_try, asking))
     except _Refused as refused:
         return refused.answer
+
+
+def _tries() -> Retrying:
+    return Retrying(
+        retry=retry_if_exception_type(_FASTER),
+        wait=wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S),
+        stop=stop_after_attempt(ATTEMPTS),
+        reraise=True,
+    )
+
+
+def _try(asking: _Asking) -> Reservation:
+    # All who meet want the same, the best: one after the other each gets one, all at once they would meet again.
+    ledger, crowd = asking.view.ledger, asking.view.crowd
+    try:
+        if crowd == 0:
+            return ledger.reserve(asking.place())
+        return ledger.reserve_alone(asking.place, across_hosts=crowd > 1)
+    except _FASTER:
+        asking.view.met()
+        raise
 
 
 def reserve(

@@ -1,6 +1,7 @@
 """Decisions as they stood, by trace id."""
 
 import zlib
+from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -12,16 +13,20 @@ from hetero_ops.placement.decision import Decision
 _LEVEL = 1
 
 
-def remember(connection: Connection, made: Decision, now_ms: int) -> None:
-    """Keeps a decision; the same question has the same id and answer, so the first one stays."""
-    row = {
+def row_of(made: Decision, now_ms: int) -> dict[str, Any]:
+    """A decision as the table has it."""
+    return {
         "trace_id": made.trace_id,
         "at_ms": now_ms,
         "requirement": made.requirement,
         "verdict": made.verdict,
         "body": zlib.compress(made.to_json().encode(), _LEVEL),
     }
-    connection.execute(REMEMBERING[connection.dialect.name], row)
+
+
+def remember(connection: Connection, made: Decision, now_ms: int) -> None:
+    """Keeps a decision; the same question has the same id and answer, so the first one stays."""
+    connection.execute(REMEMBERING[connection.dialect.name], row_of(made, now_ms))
 
 
 def recall(connection: Connection, trace_id: str) -> tuple[Decision, int] | None:

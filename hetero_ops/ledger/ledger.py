@@ -4,8 +4,8 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -13,15 +13,18 @@ from sqlalchemy import Connection, Engine, Select, select, update
 from sqlalchemy.exc import IntegrityError
 
 from hetero_ops.errors import ReservationConflict, UnknownReservation
-from hetero_ops.ledger import decisions, statement
+from hetero_ops.ledger import at_once, decisions, in_steps, statement
 from hetero_ops.ledger.database import default_url, open_engine, reader_of, turn_of
 from hetero_ops.ledger.events import Event, record
 from hetero_ops.ledger.lasting import lasting
-from hetero_ops.ledger.reservation import LIVE, Asked, Reservation, State
+from hetero_ops.ledger.reservation import LIVE, Asked, Ending, Reservation, State
 from hetero_ops.ledger.schema import reservation
 from hetero_ops.placement.decision import Decision
 
 T = TypeVar("T")
+Ask = Callable[[Connection], Asked]
+"""Says what is to be reserved, looking on the connection that it is given."""
+
 _MOST_NAMED = 3
 
 
@@ -41,6 +44,12 @@ class Ledger:
         self._reader = reader_of(engine)
         self._turn = turn_of(engine)
         self._is_file = engine.dialect.name == "sqlite"
+        ways = (
+            (in_steps.reserve, in_steps.end, in_steps.live)
+            if self._is_file
+            else (at_once.reserve, at_once.end, at_once.live)
+        )
+        self._reserve_in, self._end_in, self._live_in = ways
         self._clock = clock
 
     @classmethod
@@ -84,77 +93,47 @@ class Ledger:
         Raises:
             ReservationConflict: somebody else has what it would take.
         """
-        return self._reserve(lambda _connection: asked)
+        return self._reserve(lambda _connection: asked, self._changing)
 
-    def reserve_alone(self, ask: Callable[[Connection], Asked]) -> Reservation:
+    def reserve_alone(self, ask: Ask, *, across_hosts: bool = False) -> Reservation:
         """Books what `ask` answers, while nobody else who does the same can: it sees all that they booked.
 
         Args:
             ask: is given the connection on which it has to look; what it raises is raised, and nothing is booked.
+            across_hosts: whether those on other hosts wait too, and not only the processes of this one; a server lines
+                them up, at the cost of two messages more. A SQLite ledger is used by one host anyway.
 
         Raises:
             ReservationConflict: somebody who did not wait was faster.
         """
-        if self._is_file:  # there whoever writes is alone
-            return self._reserve(ask)
+        return self._reserve(ask, partial(self._alone, across_hosts=across_hosts))
 
-        def alone(connection: Connection) -> Asked:
-            connection.execute(statement.ALONE)
-            return ask(connection)
-
-        return self._reserve(alone)
-
-    def _reserve(self, ask: Callable[[Connection], Asked]) -> Reservation:
+    def _reserve(self, ask: Ask, begin: Callable[[], AbstractContextManager[Connection]]) -> Reservation:
         now, reservation_id = self._clock(), uuid.uuid4().hex
 
         def change(is_again: bool) -> Reservation:  # noqa: FBT001 - the one thing it is told
             try:
-                with self.writing() as connection:
+                with begin() as connection:
                     # An attempt whose answer was lost may have been made.
                     if is_again and (made := self._found(connection, statement.ONE, reservation_id)):
                         return made
                     return self._insert(connection, ask(connection), reservation_id, now)
             except (ReservationConflict, IntegrityError):
                 # And it may have been under way until now: then it is itself what stood in its way.
-                if is_again and (
-                    made := self._read(lambda reading: self._found(reading, statement.ONE, reservation_id))
-                ):
+                if is_again and (made := self._one(reservation_id)):
                     return made
                 raise
 
         return lasting(change)
 
     def _insert(self, connection: Connection, asked: Asked, reservation_id: str, now: int) -> Reservation:
-        placement, owner = asked.placement, asked.owner
-        takes = [take.to_dict() for take in asked.holding.takes]
-        row = {
-            "id": reservation_id,
-            "state": State.RESERVED.value,
-            "owner_kind": owner.kind,
-            "owner": owner.key,
-            "team": asked.team,
-            "priority": asked.priority,
-            "requirement": placement.requirement,
-            "trace_id": placement.trace_id,
-            "cluster": placement.cluster,
-            "terms": {"choice": placement.choice, "sku": placement.sku, **asked.terms},
-            "holds": list(asked.holding.holds),
-            "takes": takes,
-            "since_ms": now,
-            "heartbeat_ms": now,
-            "lease_ms": round(asked.lease_s * 1000),
-            "checkpoint_ms": None,
-            "ended_ms": None,
-            "ended_by": None,
-            "peak_memory_mib": None,
-            "mean_power_mw": None,
-        }
-        self._take(connection, takes)
-        connection.execute(statement.RESERVING, row)
-        decisions.remember(connection, placement, now)
-        # At last, when all is locked that it tells of: so events have the order of what happened.
-        record(connection, now, Event.RESERVED, reservation_id, owner, {"holds": row["holds"], "takes": takes})
-        return Reservation(owner=owner, state=State.RESERVED, **_without(row, ("owner_kind", "owner", "state")))
+        made = asked.reservation(reservation_id, now)
+        is_there = all(take["amount"] <= take["most"] for take in made.takes)
+        if is_there and self._reserve_in(connection, made, decisions.row_of(asked.placement, now)):
+            return made
+        rules_first = sorted(made.takes, key=lambda take: take["resource"] not in statement.RULES)
+        named = " or ".join(map(_words, rules_first[:_MOST_NAMED])) + (" or more" if rules_first[_MOST_NAMED:] else "")
+        raise ReservationConflict(f"{named} was reserved by somebody else since; place again")
 
     def heartbeat(
         self,
@@ -187,14 +166,16 @@ class Ledger:
         parameters = {"of": reservation_id, **{f"now_{name}": value for name, value in values.items()}}
 
         def change(_is_again: bool) -> int:  # noqa: FBT001 - the one thing it is told
-            with self.writing() if self._is_file else self.reading() as connection:
+            with self._changing() as connection:
                 return connection.execute(renewing, parameters).rowcount
 
         return lasting(change) > 0
 
     def _recover(self, reservation_id: str, values: dict[str, Any]) -> None:
         with self.writing() as connection:
-            before = _living(self._found(connection, statement.ONE_ALONE, reservation_id), reservation_id)
+            before = self._found(connection, statement.ONE_ALONE, reservation_id)
+            if before is None or not before.is_live:
+                raise _not_living(reservation_id)
             values = {**values, "state": State.RESERVED.value}
             connection.execute(update(reservation).where(reservation.c.id == reservation_id).values(values))
             if before.state is State.ORPHANED:
@@ -206,29 +187,22 @@ class Ledger:
         Raises:
             UnknownReservation: there is none, or it ended before.
         """
-        now = self._clock()
-
-        def change(is_again: bool) -> Reservation:  # noqa: FBT001 - the one thing it is told
-            with self.writing() as connection:
-                found = self._found(connection, statement.ONE_ALONE, reservation_id)
-                if found is not None and is_again and _was_ended(found, State.RELEASED, now, by):
-                    return found
-                return self._end(connection, _living(found, reservation_id), State.RELEASED, now, by)
-
-        return lasting(change)
+        ended = self._end(reservation_id, Ending(State.RELEASED, self._clock(), by))
+        if ended is None:
+            raise _not_living(reservation_id)
+        return ended
 
     def expire(self, reservation_id: str, *, heartbeat_ms: int, by: str) -> Reservation | None:
         """Ends a reservation whose owner is gone, unless it was heard of since `heartbeat_ms`."""
-        now = self._clock()
+        return self._end(reservation_id, Ending(State.EXPIRED, self._clock(), by, heartbeat_ms))
 
+    def _end(self, reservation_id: str, ending: Ending) -> Reservation | None:
         def change(is_again: bool) -> Reservation | None:  # noqa: FBT001 - the one thing it is told
-            with self.writing() as connection:
-                found = self._found(connection, statement.ONE_ALONE, reservation_id)
-                if found is not None and is_again and _was_ended(found, State.EXPIRED, now, by):
-                    return found
-                if found is None or not found.is_live or found.heartbeat_ms != heartbeat_ms:
-                    return None
-                return self._end(connection, found, State.EXPIRED, now, by)
+            with self._changing() as connection:
+                ended = self._end_in(connection, reservation_id, ending)
+            if ended is None and is_again and (found := self._one(reservation_id)) and ending.was_of(found):
+                return found  # by an attempt whose answer was lost
+            return ended
 
         return lasting(change)
 
@@ -254,7 +228,7 @@ class Ledger:
         Raises:
             UnknownReservation: there is none.
         """
-        found = self._read(lambda connection: self._found(connection, statement.ONE, reservation_id))
+        found = self._one(reservation_id)
         if found is None:
             raise UnknownReservation(
                 f"the ledger has no reservation {reservation_id}; `hetero-ops ledger list` shows those that live"
@@ -275,9 +249,10 @@ class Ledger:
         )
         return [Reservation.of(row) for row in rows]
 
-    def live_ids(self, connection: Connection | None = None) -> list[str]:
-        """Ids of all that hold devices."""
-        return self._read(lambda reading: list(reading.scalars(statement.LIVE_IDS)), connection)
+    def live_holds(self, since_ms: int, connection: Connection | None = None) -> dict[str, str | None]:
+        """What lives, by id, with what it has of each node, as JSON; `None` where it was reserved before `since_ms`."""
+        rows = self._read(lambda reading: self._live_in(reading, since_ms), connection)
+        return dict(sorted(tuple(row) for row in rows))
 
     def holds_of(self, ids: Sequence[str], connection: Connection | None = None) -> dict[str, str]:
         """What these have of each node, as JSON, by id; those that ended since are left out."""
@@ -307,10 +282,32 @@ class Ledger:
         return self._reader.connect()
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A transaction; in SQLite the only one that writes."""
-        with self._turn(), self._engine.begin() as connection:
-            yield connection
+    def _alone(self, *, across_hosts: bool) -> Iterator[Connection]:
+        if self._is_file:
+            with self.writing() as connection:
+                yield connection
+        elif across_hosts:
+            with self._turn(), self.writing(is_alone=True) as connection:
+                yield connection
+        else:  # nobody waits while the connection is given back
+            with self.reading() as connection, self._turn():
+                yield connection
+
+    def _changing(self) -> AbstractContextManager[Connection]:
+        """For one statement, or what is one for a server: that is a transaction by itself."""
+        return self.writing() if self._is_file else self.reading()
+
+    @contextmanager
+    def writing(self, *, is_alone: bool = False) -> Iterator[Connection]:
+        """A transaction; in SQLite the only one that writes.
+
+        Args:
+            is_alone: on a server the only one of those that want to be.
+        """
+        with self._turn() if self._is_file else nullcontext(), self._engine.connect() as connection:
+            connection.execution_options(alone=is_alone)
+            with connection.begin():
+                yield connection
 
     def _read(self, read: Callable[[Connection], T], connection: Connection | None = None) -> T:
         if connection is not None:
@@ -322,44 +319,18 @@ class Ledger:
 
         return lasting(once)
 
-    def _take(self, connection: Connection, takes: list[dict[str, Any]]) -> None:
-        """Takes each thing while it lasts; rows stay locked in the order of `takes`, so nobody waits in a circle."""
-        if not takes:
-            return
-        is_there = all(take["amount"] <= take["most"] for take in takes)
-        taking = statement.TAKING[connection.dialect.name]
-        if not is_there or connection.execute(taking, takes, execution_options=statement.COUNTING).rowcount < len(
-            takes
-        ):
-            rules_first = sorted(takes, key=lambda take: take["resource"] not in statement.RULES)
-            named = " or ".join(map(_words, rules_first[:_MOST_NAMED])) + (" or more" if takes[_MOST_NAMED:] else "")
-            raise ReservationConflict(f"{named} was reserved by somebody else since; place again")
+    def _one(self, reservation_id: str) -> Reservation | None:
+        return self._read(lambda connection: self._found(connection, statement.ONE, reservation_id))
 
     @staticmethod
     def _found(connection: Connection, query: Select[Any], reservation_id: str) -> Reservation | None:
         row = connection.execute(query, {"of": reservation_id}).one_or_none()
         return None if row is None else Reservation.of(row)
 
-    @staticmethod
-    def _end(connection: Connection, found: Reservation, state: State, now: int, by: str) -> Reservation:
-        row = {"of": found.id, "now_state": state.value, "now_ended_ms": now, "now_ended_by": by}
-        connection.execute(statement.ENDING, row)
-        if given := [statement.of_take(take) for take in found.takes if take["resource"] != statement.TURN]:
-            connection.execute(statement.GIVING_BACK, given)
-        record(connection, now, Event(state.value), found.id, by, {"takes": found.takes})
-        return replace(found, state=state, ended_ms=now, ended_by=by)
 
-
-def _living(found: Reservation | None, reservation_id: str) -> Reservation:
-    if found is None or not found.is_live:
-        what = f"reservation {reservation_id} does not live"
-        raise UnknownReservation(f"{what}: it ended or never was, and its devices may be somebody else's")
-    return found
-
-
-def _was_ended(found: Reservation, state: State, now: int, by: str) -> bool:
-    """Whether it was this very change that ended it, in an attempt whose answer was lost."""
-    return (found.state, found.ended_ms, found.ended_by) == (state, now, by)
+def _not_living(reservation_id: str) -> UnknownReservation:
+    what = f"reservation {reservation_id} does not live"
+    return UnknownReservation(f"{what}: it ended or never was, and its devices may be somebody else's")
 
 
 def _words(take: dict[str, Any]) -> str:
@@ -369,7 +340,3 @@ def _words(take: dict[str, Any]) -> str:
         return f"the quota of team {take['node']} for {take['item']}"
     item = f" {take['item']}" if take["item"] else ""
     return f"{take['resource']}{item} of {take['node']} in {take['cluster']}"
-
-
-def _without(row: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name not in names}

@@ -1,7 +1,7 @@
 """A reservation: devices that one owner has, for as long as it is heard of."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Self
 
@@ -52,6 +52,28 @@ class Asked:
     priority: int | None = None
     lease_s: float = LEASE_S
     terms: dict[str, Any] = field(default_factory=dict)
+
+    def reservation(self, reservation_id: str, now_ms: int) -> "Reservation":
+        """What is reserved then."""
+        return Reservation(
+            id=reservation_id,
+            state=State.RESERVED,
+            owner=self.owner,
+            team=self.team,
+            priority=self.priority,
+            requirement=self.placement.requirement,
+            trace_id=self.placement.trace_id,
+            cluster=self.placement.cluster,
+            terms={"choice": self.placement.choice, "sku": self.placement.sku, **self.terms},
+            holds=list(self.holding.holds),
+            takes=[take.to_dict() for take in self.holding.takes],
+            since_ms=now_ms,
+            heartbeat_ms=now_ms,
+            lease_ms=round(self.lease_s * 1000),
+            checkpoint_ms=None,
+            ended_ms=None,
+            ended_by=None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +132,11 @@ class Reservation:
         owner = fields.pop("owner")
         return {**fields, "owner": owner["key"], "owner_kind": owner["kind"]}
 
+    def to_row(self) -> dict[str, Any]:
+        """A reservation as the table has it. What is inside is not copied, which costs `to_dict` ten times as much."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return {**fields, "state": self.state.value, "owner": self.owner.key, "owner_kind": self.owner.kind}
+
     @property
     def is_live(self) -> bool:
         """Whether it holds its devices."""
@@ -128,3 +155,28 @@ class Reservation:
     def is_late(self, now_ms: int) -> bool:
         """Whether its lease ran out without a heartbeat."""
         return self.is_live and now_ms > self.heartbeat_ms + self.lease_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a reservation ends.
+
+    Attributes:
+        state: what it is then.
+        at_ms: when.
+        by: who ends it.
+        heartbeat_ms: it ends only where it was not heard of since; `None`: whenever it was.
+    """
+
+    state: State
+    at_ms: int
+    by: str
+    heartbeat_ms: int | None = None
+
+    def of(self, found: Reservation) -> Reservation:
+        """The reservation as it is then."""
+        return replace(found, state=self.state, ended_ms=self.at_ms, ended_by=self.by)
+
+    def was_of(self, found: Reservation) -> bool:
+        """Whether it was this very change that ended it."""
+        return (found.state, found.ended_ms, found.ended_by) == (self.state, self.at_ms, self.by)

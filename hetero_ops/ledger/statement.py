@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import JSON, Text, bindparam, cast, func, insert, select, update
+from sqlalchemy import JSON, Text, bindparam, case, cast, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from hetero_ops.ledger.reservation import LIVE, State
@@ -14,17 +14,18 @@ _IS_IT = reservation.c.id == bindparam("of")
 _IS_LIVE = reservation.c.state.in_([bindparam(None, state.value, literal_execute=True) for state in LIVE])
 _KEY = (taken.c.resource, taken.c.cluster, taken.c.node, taken.c.item)
 
-COUNTING = {"preserve_rowcount": True}
-"""For inserts of which is asked how many rows they changed: psycopg says -1 otherwise, whatever happened."""
-
-LIVE_IDS = select(reservation.c.id).where(_IS_LIVE)
 # Text as it is stored: it goes to the core, which reads it itself.
-_HOLDS = select(reservation.c.id, cast(reservation.c.holds, Text)).where(_IS_LIVE)
+_HOLDS = cast(reservation.c.holds, Text)
 _EACH = {
     "sqlite": select(func.json_each(bindparam("ids")).table_valued("value").c.value),
     "postgresql": select(func.json_array_elements_text(cast(bindparam("ids", type_=Text), JSON)).column_valued()),
 }
-HOLDS = {name: _HOLDS.where(reservation.c.id.in_(each)) for name, each in _EACH.items()}
+LIVE_HOLDS = select(reservation.c.id, case((reservation.c.since_ms >= bindparam("since_ms"), _HOLDS))).where(_IS_LIVE)
+"""All that live, with what they have of each node where they were reserved since then."""
+HOLDS = {
+    name: select(reservation.c.id, _HOLDS).where(_IS_LIVE).where(reservation.c.id.in_(each))
+    for name, each in _EACH.items()
+}
 """What those have whose ids are in a list in JSON: written out, the statement would be built anew for every length."""
 ONE = select(reservation).where(_IS_IT)
 ONE_ALONE = ONE.with_for_update()
@@ -50,15 +51,15 @@ def of_take(take: dict[str, Any]) -> dict[str, Any]:
     return {**{f"of_{column.name}": take[column.name] for column in _KEY}, "given": take["amount"]}
 
 
-def _taking(dialect: Any) -> Any:  # noqa: ANN401 - a module of SQLAlchemy
-    row = dialect.insert(taken)
+def _taking() -> Any:  # noqa: ANN401 - an insert
+    row = sqlite.insert(taken)
     after = taken.c.amount + row.excluded.amount
     return row.on_conflict_do_update(
         index_elements=list(_KEY), set_={"amount": after}, where=after <= bindparam("most")
     )
 
 
-TAKING = {name: _taking(dialect) for name, dialect in _DIALECTS.items()}
+TAKING = _taking()
 """Adds to what is taken where all of it together stays within what there is; changes no row otherwise."""
 
 
@@ -69,10 +70,6 @@ def renewing(*told: str) -> Any:  # noqa: ANN401 - an update
 
 
 RENEWING = renewing()
-
-# Any number will do, as long as all versions of this program take the same.
-ALONE = select(func.pg_advisory_xact_lock(4_711_020_262))
-"""Waits until nobody else books alone; ends with the transaction."""
 
 TURN = "turn"
 """A resource that is only ever taken: whoever reserved in a cluster took a turn there. It is not given back."""

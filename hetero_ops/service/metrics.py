@@ -1,16 +1,16 @@
 """What the service tells Prometheus of itself and of its ledger."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-from sqlalchemy import Connection, func, select
+from sqlalchemy import func, select
 
 from hetero_ops.errors import ReservationConflict
-from hetero_ops.ledger.ledger import Ledger
+from hetero_ops.ledger.ledger import Ask, Ledger
 from hetero_ops.ledger.reservation import LIVE, Asked, Reservation
 from hetero_ops.ledger.schema import reservation
 
@@ -34,10 +34,10 @@ class CountingLedger(Ledger):
         with self._counted():
             return super().reserve(asked)
 
-    def reserve_alone(self, ask: Callable[[Connection], Asked]) -> Reservation:
+    def reserve_alone(self, ask: Ask, *, across_hosts: bool = False) -> Reservation:
         """As `Ledger.reserve_alone`."""
         with self._counted():
-            return super().reserve_alone(ask)
+            return super().reserve_alone(ask, across_hosts=across_hosts)
 
     @contextmanager
     def _counted(self) -> Iterator[None]:

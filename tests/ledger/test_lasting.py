@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import event, text
 
 from hetero_ops.errors import LedgerUnusable
-from hetero_ops.ledger import lasting
+from hetero_ops.ledger import at_once, lasting
 from hetero_ops.ledger.ledger import Ledger
 from hetero_ops.ledger.reservation import State
 from tests.ledger.asking import asked, small_fleet
@@ -29,17 +29,37 @@ def lose(ledger, *, after_commit):
         driver = connection.connection.driver_connection
         if after_commit:
             driver.commit()
-        with ledger._engine.execution_options(isolation_level="AUTOCOMMIT").connect() as other:
-            other.execute(text(f"SELECT pg_terminate_backend({driver.info.backend_pid}, 5000)"))
+        end(ledger, driver)
 
     event.listen(ledger._engine, "commit", committing)
     return lost
 
 
+def lose_one(ledger, monkeypatch, *, after_commit):
+    """Ends the next connection with a statement that is a transaction by itself: just before it, or once it is done."""
+    lost, run = [], at_once.run
+
+    def losing(connection, statement, parameters):
+        if not lost:
+            lost.append(True)
+            if after_commit:
+                run(connection, statement, parameters)
+            end(ledger, connection.connection.driver_connection)
+        return run(connection, statement, parameters)
+
+    monkeypatch.setattr(at_once, "run", losing)
+    return lost
+
+
+def end(ledger, driver):
+    with ledger._engine.execution_options(isolation_level="AUTOCOMMIT").connect() as other:
+        other.execute(text(f"SELECT pg_terminate_backend({driver.info.backend_pid}, 5000)"))
+
+
 @pytest.mark.parametrize("after_commit", [False, True])
-def test_reserving(ledger, after_commit):
+def test_reserving(ledger, monkeypatch, after_commit):
     fleet = small_fleet()
-    lost = lose(ledger, after_commit=after_commit)
+    lost = lose_one(ledger, monkeypatch, after_commit=after_commit)
     made = ledger.reserve(asked(fleet))
     assert lost
     assert ledger.live() == [made]
@@ -52,15 +72,15 @@ def test_reserving(ledger, after_commit):
 def test_reserving_alone(ledger, after_commit):
     fleet = small_fleet()
     lost = lose(ledger, after_commit=after_commit)
-    made = ledger.reserve_alone(lambda _connection: asked(fleet))
+    made = ledger.reserve_alone(lambda _connection: asked(fleet), across_hosts=True)
     assert lost
     assert ledger.live() == [made]
 
 
 @pytest.mark.parametrize("after_commit", [False, True])
-def test_releasing(ledger, after_commit):
+def test_releasing(ledger, monkeypatch, after_commit):
     made = ledger.reserve(asked(small_fleet()))
-    lost = lose(ledger, after_commit=after_commit)
+    lost = lose_one(ledger, monkeypatch, after_commit=after_commit)
     assert ledger.release(made.id).state is State.RELEASED
     assert lost
     account = check(ledger._engine.url.render_as_string(hide_password=False), document(2, 2))
@@ -69,10 +89,11 @@ def test_releasing(ledger, after_commit):
 
 
 @pytest.mark.parametrize("after_commit", [False, True])
-def test_expiring(ledger, after_commit):
+def test_expiring(ledger, monkeypatch, after_commit):
     made = ledger.reserve(asked(small_fleet()))
-    lose(ledger, after_commit=after_commit)
+    lost = lose_one(ledger, monkeypatch, after_commit=after_commit)
     assert ledger.expire(made.id, heartbeat_ms=made.heartbeat_ms, by="test").state is State.EXPIRED
+    assert lost
     assert ledger.live() == []
 
 
@@ -81,7 +102,7 @@ def test_a_restart_between_two_changes_is_not_seen(ledger, server):
     server.restart()
     ledger.heartbeat(made.id)
     server.restart()
-    assert ledger.live_ids() == [made.id]
+    assert list(ledger.live_holds(0)) == [made.id]
     assert ledger.release(made.id).id == made.id
 
 

@@ -120,7 +120,8 @@ def test_an_orphan_is_withheld_until_its_owner_is_heard_of(ledger, url):
 def test_two_ledgers_of_one_database_see_the_same(open_ledger):
     ours, theirs = open_ledger(), open_ledger()
     made = ours.reserve(asked(small_fleet()))
-    assert theirs.live_ids() == [made.id]
+    assert list(theirs.live_holds(0)) == [made.id]
+    assert theirs.live_holds(made.since_ms + 1) == {made.id: None}
     assert list(theirs.holds_of([made.id, "never-was"])) == [made.id]
     assert theirs.holds_of([]) == {}
     theirs.release(made.id)

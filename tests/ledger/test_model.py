@@ -5,6 +5,7 @@ Either all of a change is made or none of it, whatever it was and wherever it st
 
 from dataclasses import dataclass, replace
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from hetero_ops import Fleet
 from hetero_ops.booking.view import FleetView
 from hetero_ops.errors import ReservationConflict, UnknownReservation
+from hetero_ops.ledger import at_once
 from hetero_ops.ledger.ledger import Ledger
 from hetero_ops.ledger.owner import Owner
 from hetero_ops.ledger.reaping import reap
@@ -44,6 +46,9 @@ class Known:
     state: str = "reserved"
 
 
+RUN = at_once.run
+
+
 class Model(RuleBasedStateMachine):
     """Rules are what users do. Each may be told to crash at its n-th statement; then nothing may have happened."""
 
@@ -58,14 +63,21 @@ class Model(RuleBasedStateMachine):
         self.known: dict[str, Known] = {}
         self.gone: set[str] = set()
         self.owners = 0
+        self.patched = mock.patch.object(at_once, "run", self._running)
+        self.patched.start()
         self._open()
 
     def _open(self):
+        self.crash_at: int | None = None
         self.ledger = Ledger.open(self.url, clock=self.clock)
         self.view = FleetView(Fleet.from_document(DOCUMENT), self.ledger)
-        self.crash_at: int | None = None
-        event.listen(self.ledger._engine, "before_cursor_execute", self._crash)
+        for engine in (self.ledger._engine, self.ledger._reader):
+            event.listen(engine, "before_cursor_execute", self._crash)
         event.listen(self.ledger._engine, "commit", self._crash)
+
+    def _running(self, *arguments: object) -> object:
+        self._crash()
+        return RUN(*arguments)
 
     def _crash(self, *_arguments: object) -> None:
         if self.crash_at is not None:
@@ -89,9 +101,9 @@ class Model(RuleBasedStateMachine):
 
     @rule(
         target=reservations, ask=st.sampled_from(ASKS), at=st.none() | st.integers(0, 7), is_stale=st.booleans(),
-        is_alone=st.booleans(),
+        is_alone=st.booleans(), across_hosts=st.booleans(),
     )  # fmt: skip
-    def reserve(self, ask, at, is_stale, is_alone):
+    def reserve(self, ask, at, is_stale, is_alone, across_hosts):
         if not is_stale:
             self.view.follow()
         if not self.view.fleet.place(ask).ok:
@@ -104,7 +116,7 @@ class Model(RuleBasedStateMachine):
         fits = all(amount <= self.room[thing] for thing, amount in after.items())
         try:
             if is_alone:
-                made = self._try(at, self.ledger.reserve_alone, lambda _connection: wanted)
+                made = self._try(at, self.ledger.reserve_alone, lambda _connection: wanted, across_hosts=across_hosts)
             else:
                 made = self._try(at, self.ledger.reserve, wanted)
         except ReservationConflict:
@@ -194,6 +206,7 @@ class Model(RuleBasedStateMachine):
     def teardown(self):
         if not hasattr(self, "ledger"):
             return
+        self.patched.stop()
         self.view.follow()
         assert set(self.view._holds) == set(self._live())
         account = check(self.url, DOCUMENT)

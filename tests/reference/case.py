@@ -11,9 +11,12 @@ from hetero_ops.placement.fleet import Fleet
 from tests.reference.model import JSON
 from tests.reference.open_fleets import BudgetKey, Dice, budget_key, open_fleet, open_readings, spending, throughputs
 from tests.reference.open_steps import open_step, open_weights
+from tests.reference.pointed import pointed
 from tests.reference.reader import read_fleet
 
 _CATALOG = Catalog.builtin()
+# One case in so many.
+_POINTED = 20
 
 
 @dataclass(frozen=True)
@@ -53,4 +56,5 @@ def drawn(seed: int) -> Case:
     asked, weights = open_step(dice, document), open_weights(dice)
     is_measured = any(requirement.workload for requirement in (*before, asked))
     table = throughputs(dice) if is_measured else None
-    return Case(document, asked, before, policy, weights, readings, table, spending(dice, document))
+    case = Case(document, asked, before, policy, weights, readings, table, spending(dice, document))
+    return pointed(dice, case) if dice.one_in(_POINTED) else case
