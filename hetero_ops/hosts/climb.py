@@ -234,7 +234,7 @@ class Climb:
 
     def _claim(self, step: Preempt) -> str | None:
         """Has others end; `None` where none of them can be reached."""
-        live = set(self._ledger.live_ids())
+        live = self._live()
         for other in (each for each in step.owners if each not in live):
             _log.info("%s runs beside the ledger: nobody can have it end from here", other)
         ours = [each for each in step.owners if each in live]
@@ -257,7 +257,11 @@ class Climb:
 
     def _state(self) -> object:
         """What is booked and what is withdrawn: while it is the same, so is the answer of the fleet."""
-        return self._ledger.live_ids(), quarantined(self._ledger)
+        return self._live(), quarantined(self._ledger)
+
+    def _live(self) -> frozenset[str]:
+        """Ids of all reservations that hold devices."""
+        return frozenset(self._ledger.live_holds(since_ms=self._ledger.now_ms()))
 
     def _seen(self) -> FleetView:
         """The fleet without what is excluded and withdrawn, and with what is booked."""
