@@ -9,7 +9,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -155,8 +155,12 @@ def turn_of(engine: Engine) -> Callable[[], AbstractContextManager[None]]:
     """
     if engine.dialect.name == "sqlite":
         return partial(_locked, _lock_of(_path_of(engine)))
+    return partial(_locked, _turns_of(engine), is_needed=False)
+
+
+def _turns_of(engine: Engine) -> Path:
     named = hashlib.sha256(engine.url.render_as_string().encode()).hexdigest()[:16]
-    return partial(_locked, Path(tempfile.gettempdir()) / f"hetero-ops-{os.getuid()}-{named}.lock")
+    return Path(tempfile.gettempdir()) / f"hetero-ops-{os.getuid()}-{named}.lock"
 
 
 def _path_of(engine: Engine) -> Path:
@@ -262,9 +266,19 @@ def _check_host(engine: Engine) -> None:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Alone among the processes of this host; a lock of a process that ends is gone with it."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+def _locked(path: Path, *, is_needed: bool = True) -> Iterator[None]:
+    """Alone among the processes of this host; a lock of a process that ends is gone with it.
+
+    Args:
+        path: the file that is locked.
+        is_needed: whether nothing may be done where it cannot be opened; else it is done without.
+    """
+    file = None
+    with nullcontext() if is_needed else suppress(OSError):
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    if file is None:
+        yield
+        return
     _held.add(file)
     try:
         fcntl.flock(file, fcntl.LOCK_EX)

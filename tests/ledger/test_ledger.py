@@ -3,6 +3,7 @@
 import pytest
 
 from hetero_ops.errors import ReservationConflict, UnknownReservation
+from hetero_ops.ledger.database import _turns_of
 from hetero_ops.ledger.history import decision
 from hetero_ops.ledger.reservation import State
 from tests.ledger.asking import STRANGER, asked, small_fleet
@@ -127,3 +128,16 @@ def test_two_ledgers_of_one_database_see_the_same(open_ledger):
     theirs.release(made.id)
     assert ours.live() == []
     assert ours.holds_of([made.id]) == {}
+
+
+def test_where_no_turns_can_be_taken_it_is_reserved_without(ledger, url):
+    if url.startswith("sqlite"):
+        pytest.skip("its lock is what keeps writers apart, and is needed")
+    turns = _turns_of(ledger._engine)
+    turns.unlink(missing_ok=True)
+    turns.mkdir()
+    try:
+        made = ledger.reserve_alone(lambda _connection: asked(small_fleet()))
+        assert ledger.live() == [made]
+    finally:
+        turns.rmdir()
