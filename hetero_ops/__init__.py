@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hetero_ops.booking.preempt import preemption
     from hetero_ops.booking.view import FleetView
     from hetero_ops.errors import (
+        CheckpointUnusable,
         CutFirst,
         HeteroOpsError,
         InvalidDocument,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
         LedgerUnusable,
         ReservationConflict,
         StalePlacement,
+        UnexpectedAnswer,
         UnknownDevice,
         UnknownHold,
         UnknownReservation,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from hetero_ops.gap.affinity import Affinity
     from hetero_ops.gap.catalog import Catalog
     from hetero_ops.gap.choice import Choice
+    from hetero_ops.gap.contract import Checkpoint
     from hetero_ops.gap.profile import Profile
     from hetero_ops.gap.requirement import Requirement
     from hetero_ops.inventory.reading import Reading
@@ -38,11 +41,14 @@ if TYPE_CHECKING:
     from hetero_ops.placement.fleet import Fleet
     from hetero_ops.placement.pipeline import PipelineStep
     from hetero_ops.placement.pipeline_plan import PipelinePlan
+    from hetero_ops.placement.resolve import next_step
 
 # Where each public name lives. Loaded on first use: hosts import this package at every start.
 _HOMES = {
     "Affinity": "gap.affinity",
     "Catalog": "gap.catalog",
+    "Checkpoint": "gap.contract",
+    "CheckpointUnusable": "errors",
     "Choice": "gap.choice",
     "Cut": "placement.decision",
     "CutFirst": "errors",
@@ -69,10 +75,12 @@ _HOMES = {
     "ReservationConflict": "errors",
     "StalePlacement": "errors",
     "Step": "placement.batch",
+    "UnexpectedAnswer": "errors",
     "UnknownDevice": "errors",
     "UnknownHold": "errors",
     "UnknownReservation": "errors",
     "book": "booking.book",
+    "next_step": "placement.resolve",
     "preemption": "booking.preempt",
     "reap": "ledger.reaping",
 }
@@ -80,6 +88,8 @@ _HOMES = {
 __all__ = [
     "Affinity",
     "Catalog",
+    "Checkpoint",
+    "CheckpointUnusable",
     "Choice",
     "Cut",
     "CutFirst",
@@ -106,10 +116,12 @@ __all__ = [
     "ReservationConflict",
     "StalePlacement",
     "Step",
+    "UnexpectedAnswer",
     "UnknownDevice",
     "UnknownHold",
     "UnknownReservation",
     "book",
+    "next_step",
     "preemption",
     "reap",
 ]

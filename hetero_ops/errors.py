@@ -64,6 +64,10 @@ class CutFirst(HeteroOpsError):  # noqa: N818
     """A placement takes a partition that does not exist yet: the message says which device has to be cut, and how."""
 
 
+class UnexpectedAnswer(HeteroOpsError, ValueError):  # noqa: N818
+    """A ladder was told what it did not ask for: the message says what it waits for."""
+
+
 class LedgerUnusable(HeteroOpsError):  # noqa: N818
     """The ledger cannot be used from here: the message says why, and what to set."""
 
@@ -84,3 +88,7 @@ class ServiceUnusable(HeteroOpsError):  # noqa: N818
 
 class NotAllowed(HeteroOpsError):  # noqa: N818
     """The service does not let the caller do this: the message says what is needed."""
+
+
+class CheckpointUnusable(HeteroOpsError):  # noqa: N818
+    """A step cannot start from the checkpoint it should start from: the message says which, why, and what to do."""

@@ -1,4 +1,8 @@
-"""Log lines as JSON, one object a line, so that a decision, its reservation and its step are joined by one id."""
+"""Log lines on standard error, as JSON or as text.
+
+JSON is one object a line, so that a decision, its reservation and its step are joined by one id. Text is what a command
+says while it runs.
+"""
 
 import json
 import logging
@@ -34,3 +38,14 @@ def log_json() -> None:
     logger.handlers = [handler]
     logger.setLevel(logging.INFO)
     logger.propagate = False
+
+
+def log_text(name: str, prefix: str) -> None:
+    """Writes the lines of one logger to standard error as text from now on, unless all are written as JSON."""
+    if logging.getLogger("hetero_ops").handlers:
+        return
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter(f"{prefix}%(message)s"))
+    logger = logging.getLogger(name)
+    logger.handlers = [handler]
+    logger.setLevel(logging.INFO)

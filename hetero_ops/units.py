@@ -21,6 +21,7 @@ MAX_POWER_MW = 1_000_000_000
 
 _MEMORY_UNITS_MIB = {"MB": 1, "GB": 1024, "TB": 1024 * 1024}
 _BANDWIDTH_UNITS_MBPS = {"MB/s": 1, "GB/s": 1000, "TB/s": 1_000_000}
+_ROUGH_FROM_MS = 120_000
 _DURATION_UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _POWER_UNITS_MW = {"mW": 1, "W": 1000, "kW": 1_000_000}
 
@@ -102,6 +103,12 @@ def parse_duration(text: str) -> int:
 def format_duration(duration_ms: int) -> str:
     """Prints milliseconds as the largest unit that leaves a whole number: `30m`, `90s`, `2h`."""
     return _largest_whole(duration_ms, _DURATION_UNITS_MS)
+
+
+def roughly(duration_ms: int) -> str:
+    """Prints milliseconds for people: rounded down to seconds, to minutes from two on: `45s`, `12m`, `2h`."""
+    step_ms = 1000 if duration_ms < _ROUGH_FROM_MS else 60_000
+    return format_duration(duration_ms // step_ms * step_ms) if duration_ms >= step_ms else "0s"
 
 
 def parse_power(text: str) -> int:

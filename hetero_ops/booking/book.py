@@ -181,12 +181,17 @@ def _terms(placement: Placement, requirement: Requirement) -> dict[str, Any]:
         "granted": _granted(placement),
         "precision": placement.precision,
         "quantize": placement.quantize,
-        "preemptible": requirement.preemptible,
+        "preemptible": _may_end(requirement),
         "workload": requirement.workload,
         "checkpoint": requirement.checkpoint.dir if requirement.checkpoint else None,
         "grace_s": requirement.checkpoint.grace_s if requirement.checkpoint else None,
     }
     return {name: value for name, value in terms.items() if value is not None}
+
+
+def _may_end(requirement: Requirement) -> bool | None:
+    """Whether it may end for a more important step: where it does not say, whoever gives way on its own may."""
+    return True if requirement.preemptible is None and requirement.degrade.may_yield else requirement.preemptible
 
 
 def _granted(placement: Placement) -> list[dict[str, Any]]:

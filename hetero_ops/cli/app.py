@@ -12,6 +12,7 @@ from hetero_ops.cli.exit_code import ExitCode
 from hetero_ops.cli.on_demand import OnDemand
 from hetero_ops.cli.output import note
 from hetero_ops.errors import (
+    CheckpointUnusable,
     HeteroOpsError,
     InvalidDocument,
     InvalidRequirement,
@@ -85,6 +86,7 @@ _ENDINGS: tuple[tuple[type[HeteroOpsError], str, int], ...] = (
     (InvalidRequirement, "bad request: ", ExitCode.BAD_REQUEST),
     (UnknownDevice, "", ExitCode.BAD_REQUEST),
     (UnknownReservation, "", ExitCode.BAD_REQUEST),
+    (CheckpointUnusable, "", ExitCode.BAD_REQUEST),
     (ReservationConflict, "", ExitCode.BUSY),
     (InvalidDocument, "", ExitCode.BAD_FLEET),
     (LedgerUnusable, "", ExitCode.BAD_FLEET),

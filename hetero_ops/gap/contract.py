@@ -36,10 +36,10 @@ class Footprint(Frozen):
 
 
 class Checkpoint(Frozen):
-    """How a step saves its state and starts again; times are whole seconds."""
+    """How a step saves its state and starts again; times are whole seconds. See docs/checkpoint.md."""
 
     dir: Text
-    portable: Flag = Field(default=True, description="Another cluster can go on from it.")
+    portable: Flag = Field(default=True, description="Another cluster, or vendor, can go on from it.")
     every_s: Seconds | None = None
     signal: Literal["SIGTERM", "SIGINT", "SIGUSR1", "SIGUSR2"] = "SIGTERM"
     grace_s: Seconds = 30
@@ -68,6 +68,7 @@ class Degrade(Frozen):
     max_wait_s: Seconds | None = None
     preempt: Literal["never", "lower"] = "never"
     may_yield: Flag = Field(default=False, description="Checkpoints and gives way to a higher priority.")
+    may_return: Flag = Field(default=False, description="Moves to the first choice when that frees and is worth it.")
     on_unknown_perf: Literal["warn", "reject", "accept"] = "warn"
     slo_relax: tuple[tuple[Target, Annotated[int, Field(strict=True, ge=1000)]], ...] = Field(
         default=(), description="Factors by target, thousandths."
@@ -87,6 +88,7 @@ class Degrade(Frozen):
         readers = {
             "max_wait": _time("max_wait_s"),
             "yield": lambda value: {"may_yield": value},
+            "return": lambda value: {"may_return": value},
             "order": _order,
             "slo_relax": _factors,
         }

@@ -59,7 +59,8 @@ def _quantized(requirement: Requirement, choice: Choice) -> Iterator[Rung]:
     asked = [precision.word for precision in choice.precisions]
     if not asked and requirement.footprint is not None:
         asked = [requirement.footprint.weights_precision]
-    if choice.quantize is not None or not asked or choice.accelerator_class == "cpu":
+    is_settled = choice.quantize is not None or any(name.match == "exact" for name in choice.names)
+    if is_settled or not asked or choice.accelerator_class == "cpu":
         return
     least = 0 if choice.least_precision is None else BITS[choice.least_precision]
     most = min(BITS[word] for word in asked)

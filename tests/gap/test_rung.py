@@ -95,3 +95,8 @@ def test_what_was_written_counts_as_quantized_too() -> None:
 def test_a_group_cannot_narrow_to_more_than_it_is() -> None:
     with pytest.raises(ValueError, match="least_tp 8 is not below tp 8"):
         Requirement.parse({"models": "H100", "parallel": {"tp": 8, "least_tp": 8}})
+
+
+def test_a_model_and_no_other_is_never_quantized() -> None:
+    written = {"accelerators": "H100!:2 bf16 | A100:2 bf16", "quantizable": ["int8"]}
+    assert labels(written) == ["H100!", "A100", "A100 (int8)"]

@@ -1,6 +1,6 @@
 import pytest
 
-from hetero_ops.units import format_bandwidth, format_memory, parse_bandwidth, parse_memory
+from hetero_ops.units import format_bandwidth, format_memory, parse_bandwidth, parse_memory, roughly
 
 
 @pytest.mark.parametrize(
@@ -73,3 +73,21 @@ def test_memory_prints_in_the_largest_whole_unit(memory_mib: int, text: str) -> 
 def test_what_is_printed_parses_back(amount: int) -> None:
     assert parse_memory(format_memory(amount)) == amount
     assert parse_bandwidth(format_bandwidth(amount)) == amount
+
+
+@pytest.mark.parametrize(
+    ("duration_ms", "text"),
+    [
+        (0, "0s"),
+        (999, "0s"),
+        (1999, "1s"),
+        (60_000, "1m"),
+        (119_999, "119s"),
+        (120_000, "2m"),
+        (12 * 60_000 + 59_999, "12m"),
+        (7_200_000, "2h"),
+        (9_000_001, "150m"),
+    ],
+)
+def test_a_time_is_told_roughly_and_never_as_more_than_it_is(duration_ms: int, text: str) -> None:
+    assert roughly(duration_ms) == text

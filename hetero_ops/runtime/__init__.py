@@ -1,0 +1,1 @@
+"""How a step is kept while it runs: its checkpoints, and what its end means."""
