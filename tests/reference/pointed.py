@@ -1,4 +1,4 @@
-"""Cases where what seldom decides does: clusters alike, a full fleet with notice, groups that have no node alone."""
+"""Cases where what seldom decides does: clusters alike, a full fleet with notice, groups apart, groups that pull."""
 
 import copy
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ _FEW = 3
 
 def pointed(dice: Dice, case: "Case") -> "Case":
     """The case turned into one of these, as far as its fleet allows."""
-    turn = dice.of(_alike, _full, _apart)
+    turn = dice.of(_alike, _full, _apart, _drawn_together)
     document = copy.deepcopy(case.document)
     return case.having(document=document, requirement=turn(dice, document), before=(), readings=[])
 
@@ -68,3 +68,23 @@ def _apart(dice: Dice, document: JSON) -> Requirement:
     first, second = (Choice(names=(ModelName(name=sku),)) for sku in skus)
     nearness = dice.of(None, "node", "switch", "rack", "rack")
     return Requirement(choices=(first.model_copy(update={"groups": (second,), "nearness": nearness}),))
+
+
+def _drawn_together(dice: Dice, document: JSON) -> Requirement:
+    """Two nodes: on one the devices of a group are near each other, on the other one of them is near another group."""
+    cluster = document["clusters"][-1]
+    cluster.pop("racks", None)
+    first, second = dice.sample(("H100-PCIE-80GB", "L4", "T4", "MI300X"), 2)
+    cluster["nodes"] = [
+        {
+            "name": name,
+            "cpu_milli": 64_000,
+            "devices": [{"sku": first, "count": 2, "numa": pair}, {"sku": second, "count": 1, "numa": other}],
+            "used": [],
+        }
+        for name, pair, other in zip(dice.sample("pq", 2), ([0, 0], [0, 1]), (1, 0), strict=True)
+    ]
+    beside = (Choice(names=(ModelName(name=second),)),)
+    weight = dice.of(2, 5, 1000)
+    choice = Choice(names=(ModelName(name=first),), count=2, groups=beside, affinity_weight=weight)
+    return Requirement(choices=(choice,))
