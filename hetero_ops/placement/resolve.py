@@ -172,9 +172,8 @@ class _Climb:
         """Whether others of lower priority may end for the step by now: when all else was tried, and time is left."""
         requirement = self.ladder.requirement
         is_agreed = requirement.degrade.preempt == "lower" and requirement.priority is not None
-        is_last = self.now_ms >= self.held_until_ms(
-            impossible
-        )  # else the last rungs would not be open, or be waited for
+        # Else the last rungs would not be open, or be waited for.
+        is_last = self.now_ms >= self.held_until_ms(impossible)
         return is_agreed and is_last and not self.is_over and len(self.standing.preempted) < MOST_PREEMPTIONS
 
     def last_until_ms(self) -> int:
