@@ -1,6 +1,6 @@
 """Many processes on one ledger, some of them killed, its server restarted: what became of it, and how fast it was.
 
-python -m tests.ledger.storm [--processes 64] [--rounds 200] [--postgres] [--kill 0.33] [--restarts 2]
+python -m tests.ledger.storm [--processes 64] [--rounds 200] [--postgres] [--hosts 2] [--kill 0.33] [--restarts 2]
 """
 
 import argparse
@@ -37,6 +37,7 @@ class Weather:
     kill_within_s: float = 3.0
     restarts_s: tuple[float, ...] = ()
     seed: int = 1
+    hosts: int = 1
 
 
 @dataclass
@@ -72,9 +73,12 @@ def storm(url: str, fleet: Path, weather: Weather, restart: Callable[[], None] |
     aftermath = Aftermath()
     with ExitStack() as children:
         workers: list[tuple[BaseProcess, Connection]] = []
+        # Processes of one host take turns by a lock in its temporary folder.
+        folders = [children.enter_context(tempfile.TemporaryDirectory()) for _ in range(weather.hosts)]
         for at in range(weather.processes):
             ours, theirs = context.Pipe()
             told = {"rounds": weather.rounds, "lease_s": LEASE_S, "seed": weather.seed * 1000 + at}
+            told["temporary"] = folders[at % weather.hosts]
             worker = context.Process(target=work, args=(theirs, url, str(fleet)), kwargs=told)
             worker.start()
             theirs.close()
@@ -139,10 +143,13 @@ def main() -> None:
     parser.add_argument("--kill", type=float, default=0.0, help="which part of the processes is killed")
     parser.add_argument("--within", type=float, default=10.0, help="seconds in which they are killed")
     parser.add_argument("--restarts", type=int, default=0, help="of the server, one every five seconds")
+    parser.add_argument(
+        "--hosts", type=int, default=1, help="over which they are spread, as far as the ledger can tell"
+    )
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     killed, restarts = round(given.processes * given.kill), tuple(5.0 * (at + 1) for at in range(given.restarts))
-    weather = Weather(given.processes, given.rounds, killed, given.within, restarts, given.seed)
+    weather = Weather(given.processes, given.rounds, killed, given.within, restarts, given.seed, given.hosts)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hetero-storm-")))
         server = stack.enter_context(postgres.Server()) if given.postgres else None

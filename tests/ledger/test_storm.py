@@ -48,6 +48,15 @@ def test_a_storm_leaves_nothing(url, tmp_path):
     assert account.counts == {"reserved": 80, "released": 80}
 
 
+def test_a_storm_over_three_hosts_leaves_nothing(server, tmp_path):
+    url = server.empty("ledger")
+    aftermath = storm(url, fleets.write(tmp_path), Weather(processes=9, rounds=10, hosts=3))
+    assert not aftermath.failures
+    account = check(url, fleets.document())
+    assert not account.faults
+    assert account.counts == {"reserved": 90, "released": 90}
+
+
 def test_a_storm_with_killings_and_a_restart(url, tmp_path, request):
     restart = request.getfixturevalue("server").restart if url.startswith("postgresql") else None
     weather = Weather(processes=8, rounds=25, killed=3, kill_within_s=2.0, restarts_s=(1.0,))

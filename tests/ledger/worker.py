@@ -1,6 +1,7 @@
 """One user of a ledger: books, is heard of, releases, again and again. Started by `storm`, as a process of its own."""
 
 import random
+import tempfile
 import time
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -41,9 +42,10 @@ class Told:
 
 
 def work(  # noqa: PLR0913 - what a process is told
-    parent: Connection, url: str, fleet: str, *, rounds: int, lease_s: float, seed: int
+    parent: Connection, url: str, fleet: str, *, rounds: int, lease_s: float, seed: int, temporary: str
 ) -> None:
     """Says when it is ready, waits for a word to begin, and tells at the end what it measured."""
+    tempfile.tempdir = temporary
     chance = random.Random(seed)
     asks = [Requirement.parse(ask) for ask, _ in ASKS]
     with Ledger.open(url) as ledger:
