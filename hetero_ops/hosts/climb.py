@@ -126,7 +126,7 @@ class Climb:
                         self._wait(step.until_ms, state)
         finally:
             for plan in plans:
-                settle(self._ledger, plan, by=self._owner)
+                self._settle(plan)
 
     def gives_way(self, claimed: Claim) -> bool:
         """Whether the step ends for this claim: it agreed to yield or to be preempted, and is less important."""
@@ -226,7 +226,11 @@ class Climb:
         if isinstance(booked, NoFit):
             plan = preemption(view, ask.requirement) if ask.may_preempt else None
             return (plan.decision if isinstance(plan, Preemption) else booked), None
-        found = decision(self._ledger, booked.trace_id)
+        try:
+            found = decision(self._ledger, booked.trace_id)
+        except BaseException:
+            self.release(booked)
+            raise
         if found is None or not isinstance(found[0], Placement):
             self.release(booked)
             raise LedgerUnusable(f"the ledger has not kept the decision of reservation {booked.id}; run the step again")
@@ -242,6 +246,13 @@ class Climb:
         if not ours or priority is None:
             return None
         return claim(self._ledger, ours, self._owner, priority=priority, until_ms=step.until_ms)
+
+    def _settle(self, plan: str) -> None:
+        """Lets others have again what was claimed; where the ledger is away, its time is over by itself."""
+        try:
+            settle(self._ledger, plan, by=self._owner)
+        except AWAY as error:
+            _log.warning("what was claimed stays claimed for its time, the ledger cannot be reached: %s", error)
 
     def _wait(self, until_ms: int, state: object) -> None:
         """Waits until something changed since `state`, or it is time; for a signal, which stays in the inbox."""
