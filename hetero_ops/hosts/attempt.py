@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from hetero_ops.booking.claim import Claim
 from hetero_ops.checkpoint import is_remote
-from hetero_ops.errors import CutFirst, ReservationConflict, StalePlacement
 from hetero_ops.hosts.climb import Booked, Climb
 from hetero_ops.hosts.notice import (
     PASSED_ON,
@@ -189,8 +188,7 @@ class Attempt:
         elif self._asked is not None:
             self._end("its grace is over")
         else:
-            # Whatever keeps it from its first choice, the step goes on where it is.
-            with suppress(*AWAY, ReservationConflict, StalePlacement, CutFirst):
+            with suppress(*AWAY):  # the step goes on where it is
                 self.stop.home = self.climb.way_home()
             if self.stop.home is not None:
                 self._ask("it moves to its first choice")

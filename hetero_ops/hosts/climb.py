@@ -13,7 +13,7 @@ from hetero_ops.booking.claim import Claim, claim, is_settled, settle
 from hetero_ops.booking.preempt import Preemption, preemption
 from hetero_ops.booking.quarantined import quarantined
 from hetero_ops.booking.view import FleetView
-from hetero_ops.errors import LedgerUnusable, UnknownReservation
+from hetero_ops.errors import CutFirst, LedgerUnusable, ReservationConflict, StalePlacement, UnknownReservation
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.hosts.notice import Inbox, Signalled, told_to_end
 from hetero_ops.hosts.watch import AWAY
@@ -151,7 +151,12 @@ class Climb:
         state = self._state()
         if state == self._home_state or (self._home_at_ms is not None and self._ledger.now_ms() < self._home_at_ms):
             return None
-        step, reservation = self._answered(None)
+        try:
+            step, reservation = self._answered(None)
+        except (CutFirst, ReservationConflict, StalePlacement) as error:
+            _log.info("stays where it is, as its first choice cannot be booked: %s", error)
+            self._home_at_ms, self._home_state = None, self._state()
+            return None
         if isinstance(step, Return) and reservation is not None:
             return Booked(reservation, step.run)
         if reservation is not None:
