@@ -365,8 +365,12 @@ def _prune(directory: Path, keep: int) -> None:
 
 def best(whole_ones: list[Path]) -> Path | None:
     """Gives the one with the lowest metric, of equal ones the newest; `None` where none has a metric."""
-    rated = [(path, manifest(path)["metric"]) for path in whole_ones]
-    known = [(metric, path) for path, metric in rated if metric is not None]
+    known = []
+    for path in whole_ones:
+        with contextlib.suppress(OSError):  # another rank removes older ones too
+            metric = manifest(path)["metric"]
+            if metric is not None:
+                known.append((metric, path))
     if not known:
         return None
     lowest = min(metric for metric, _ in known)

@@ -106,6 +106,11 @@ class TestSaving:
             checkpoint.save(writing(step), step=step, metric=metric, keep=2)
         assert names(directory) == ["save-00000002-step-2", "save-00000004-step-4", "save-00000005-step-5"]
 
+    def test_the_best_of_those_that_are_still_there(self):
+        first, second = (Path(checkpoint.save(writing(step), metric=0.1 * step)) for step in (1, 2))
+        shutil.rmtree(first)  # by another rank, which saved at the same time
+        assert checkpoint.best([second, first]) == second
+
     @pytest.mark.parametrize("metric", [float("nan"), float("inf"), float("-inf"), None])
     def test_a_metric_that_is_no_number_is_none(self, metric):
         assert checkpoint.manifest(checkpoint.save(writing(1), metric=metric))["metric"] is None

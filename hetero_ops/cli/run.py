@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from hetero_ops.cli import option
-from hetero_ops.cli.output import to_json, write
+from hetero_ops.cli.output import note, to_json, write
 from hetero_ops.cli.question import read_requirement, read_weights, warn
+from hetero_ops.errors import InvalidDocument
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.hosts.climb import Settings
 from hetero_ops.hosts.local import run as run_step
@@ -16,6 +17,8 @@ from hetero_ops.ledger.ledger import Ledger
 from hetero_ops.ledger.reservation import LEASE_S
 from hetero_ops.log_lines import log_text
 from hetero_ops.placement.fleet import Fleet
+
+_LONGEST_LEASE_S = 86_400.0
 
 app = typer.Typer(context_settings={"help_option_names": ["-h", "--help"]})
 
@@ -54,7 +57,14 @@ def run(
         typer.Option("--run-id", metavar="ID", envvar="HETERO_OPS_RUN_ID", help="Stands for {run_id} in DIR."),
     ] = None,
     lease: Annotated[
-        float, typer.Option("--lease", metavar="S", min=1, help="Seconds until devices of a killed runner are free.")
+        float,
+        typer.Option(
+            "--lease",
+            metavar="S",
+            min=1,
+            max=_LONGEST_LEASE_S,
+            help="Seconds until devices of a killed runner are free.",
+        ),
     ] = LEASE_S,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write a report there, as JSON.")
@@ -75,6 +85,8 @@ def run(
         hetero-ops run step.yaml --run-id 7 --retries 2 -o report.json --fleet fleet.yaml -- python train.py
     """
     log_text("hetero_ops.hosts", "hetero-ops: ")
+    if output is not None:
+        write("", output)  # else a step of days would find out at its end
     asked = _with(read_requirement(request, rules), checkpoint, every, grace, max_wait)
     table = read_weights(weights)
     loaded = Fleet.load(fleet, mix=mix, measured=measured)
@@ -84,7 +96,10 @@ def run(
     with Ledger.open(ledger) as opened:
         report = run_step(step, loaded, opened, settings)
     if output is not None:
-        write(to_json(report.to_dict()), output)
+        try:
+            write(to_json(report.to_dict()), output)
+        except InvalidDocument as error:
+            note(f"hetero-ops: {error}")  # how the step ended is what counts
     return report.exit_code
 
 
@@ -92,7 +107,10 @@ def _with(
     requirement: Requirement, checkpoint: str | None, every: str | None, grace: str | None, max_wait: str | None
 ) -> Requirement:
     """What was asked, with what options say of it."""
-    told = {name: value for name, value in (("dir", checkpoint), ("every", every), ("grace", grace)) if value}
+    if checkpoint is not None and not checkpoint.strip():
+        raise typer.BadParameter("the directory has no name; a variable may be empty", param_hint="--checkpoint")
+    named = (("dir", checkpoint), ("every", every), ("grace", grace))
+    told = {name: value for name, value in named if value is not None}
     fields = requirement.model_dump(mode="json", exclude_defaults=True)
     if told and "dir" not in {**fields.get("checkpoint", {}), **told}:
         raise typer.BadParameter("the step states no checkpoint; give --checkpoint too", param_hint="--every, --grace")

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from hetero_ops.booking.claim import Claim
 from hetero_ops.checkpoint import is_remote
 from hetero_ops.hosts.climb import Booked, Climb
-from hetero_ops.hosts.memory import memory_kills
 from hetero_ops.hosts.notice import (
     PASSED_ON,
     Claimed,
@@ -135,8 +134,8 @@ class Attempt:
         command = (*self.step.command, *(self.booked.run.rung.choice.args or ()))
         given = self._environment()
         self._tell_of_start()
-        kills, began_ms = memory_kills(), self.ledger.now_ms()
-        with Watch(self.ledger, self.booked.reservation, self.inbox, self._saved_ms):
+        began_ms = self.ledger.now_ms()
+        with Watch(self.ledger, self.booked.reservation, self.inbox, self._saved_ms) as watch:
             self._process = StepProcess.start(command, given, lambda ended: self.inbox.put(Ended(ended)))
             try:
                 ended = self._mind()
@@ -144,9 +143,8 @@ class Attempt:
                 self._process.end()
                 self._process.wait()
         is_killed = ended.code == -SIGKILL and not self._is_ended_here
-        kills_now = memory_kills()
-        is_out_of_memory = is_killed and kills_now > kills if kills is not None and kills_now is not None else None
-        return self._judged(ended, began_ms, is_out_of_memory=is_out_of_memory)
+        is_any_lately = watch.memory_kills.look(time.monotonic())
+        return self._judged(ended, began_ms, is_out_of_memory=is_killed and is_any_lately)
 
     def _mind(self) -> Exit:
         """Does what each notice asks for, until the step has ended."""

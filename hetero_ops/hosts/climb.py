@@ -13,7 +13,7 @@ from hetero_ops.booking.claim import Claim, claim, is_settled, settle
 from hetero_ops.booking.preempt import Preemption, preemption
 from hetero_ops.booking.quarantined import quarantined
 from hetero_ops.booking.view import FleetView
-from hetero_ops.errors import LedgerUnusable, UnknownReservation
+from hetero_ops.errors import CutFirst, LedgerUnusable, ReservationConflict, StalePlacement, UnknownReservation
 from hetero_ops.gap.requirement import Requirement
 from hetero_ops.hosts.notice import Inbox, Signalled, told_to_end
 from hetero_ops.hosts.watch import AWAY
@@ -126,7 +126,7 @@ class Climb:
                         self._wait(step.until_ms, state)
         finally:
             for plan in plans:
-                settle(self._ledger, plan, by=self._owner)
+                self._settle(plan)
 
     def gives_way(self, claimed: Claim) -> bool:
         """Whether the step ends for this claim: it agreed to yield or to be preempted, and is less important."""
@@ -151,7 +151,12 @@ class Climb:
         state = self._state()
         if state == self._home_state or (self._home_at_ms is not None and self._ledger.now_ms() < self._home_at_ms):
             return None
-        step, reservation = self._answered(None)
+        try:
+            step, reservation = self._answered(None)
+        except (CutFirst, ReservationConflict, StalePlacement) as error:
+            _log.info("stays where it is, as its first choice cannot be booked: %s", error)
+            self._home_at_ms, self._home_state = None, self._state()
+            return None
         if isinstance(step, Return) and reservation is not None:
             return Booked(reservation, step.run)
         if reservation is not None:
@@ -226,7 +231,11 @@ class Climb:
         if isinstance(booked, NoFit):
             plan = preemption(view, ask.requirement) if ask.may_preempt else None
             return (plan.decision if isinstance(plan, Preemption) else booked), None
-        found = decision(self._ledger, booked.trace_id)
+        try:
+            found = decision(self._ledger, booked.trace_id)
+        except BaseException:
+            self.release(booked)
+            raise
         if found is None or not isinstance(found[0], Placement):
             self.release(booked)
             raise LedgerUnusable(f"the ledger has not kept the decision of reservation {booked.id}; run the step again")
@@ -242,6 +251,13 @@ class Climb:
         if not ours or priority is None:
             return None
         return claim(self._ledger, ours, self._owner, priority=priority, until_ms=step.until_ms)
+
+    def _settle(self, plan: str) -> None:
+        """Lets others have again what was claimed; where the ledger is away, its time is over by itself."""
+        try:
+            settle(self._ledger, plan, by=self._owner)
+        except AWAY as error:
+            _log.warning("what was claimed stays claimed for its time, the ledger cannot be reached: %s", error)
 
     def _wait(self, until_ms: int, state: object) -> None:
         """Waits until something changed since `state`, or it is time; for a signal, which stays in the inbox."""

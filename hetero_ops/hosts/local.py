@@ -78,9 +78,12 @@ class _LocalRun:
         found = self._up()
         while isinstance(found, Booked):
             then = self._try(found)
-            if isinstance(then, int):
+            if isinstance(then, Booked | Signals):  # a signal is a number too
+                found = then
+            elif isinstance(then, int):
                 return self._report(then)
-            found = then if isinstance(then, Booked | Signals) else self._up(then)
+            else:
+                found = self._up(then)
         if isinstance(found, Signals):
             _log.info("%s: ends without a place", found.name)
             return self._report(self._code_without_place())

@@ -11,6 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from hetero_ops.booking.claim import claims_on
 from hetero_ops.errors import LedgerUnusable, UnknownReservation
+from hetero_ops.hosts.memory import MemoryKills
 from hetero_ops.hosts.notice import Claimed, Inbox, Unbooked, Withdrawn
 from hetero_ops.ledger.ledger import Ledger
 from hetero_ops.ledger.records import quarantines
@@ -27,7 +28,11 @@ _log = logging.getLogger(__name__)
 
 
 class Watch:
-    """A thread for as long as the `with` lasts. Each thing that happens is told once."""
+    """A thread for as long as the `with` lasts. Each thing that happens is told once.
+
+    Attributes:
+        memory_kills: what the kernel ended meanwhile for its memory; for whoever comes after the `with`.
+    """
 
     def __init__(
         self, ledger: Ledger, reservation: Reservation, inbox: Inbox, saved_ms: Callable[[], int | None]
@@ -46,10 +51,12 @@ class Watch:
         self._saved_ms = saved_ms
         self._every_s = reservation.lease_ms / 1000 / _HEARTBEATS_A_LEASE
         self._claims: set[str] = set()
+        self.memory_kills = MemoryKills()
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
 
     def __enter__(self) -> Self:
+        self.memory_kills.look(time.monotonic())
         self._thread.start()
         return self
 
@@ -63,6 +70,7 @@ class Watch:
         heartbeat_at_s = time.monotonic() + self._every_s
         is_reached = True
         while not self._is_over.wait(min(LOOK_EVERY_S, self._every_s)):
+            self.memory_kills.look(time.monotonic())
             try:
                 if time.monotonic() >= heartbeat_at_s:
                     heartbeat_at_s = time.monotonic() + self._every_s

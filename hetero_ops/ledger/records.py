@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Row, Select, insert, select, update
 
 from hetero_ops.errors import UnknownDevice, UnknownReservation
 from hetero_ops.ledger.events import Event, record
+from hetero_ops.ledger.lasting import lasting
 from hetero_ops.ledger.ledger import Ledger
 from hetero_ops.ledger.schema import move, quarantine, run
 
@@ -46,8 +47,7 @@ def measured_runs(ledger: Ledger, workload: str | None = None) -> list[MeasuredR
     query = select(run).order_by(run.c.id)
     if workload is not None:
         query = query.where(run.c.workload == workload)
-    with ledger.reading() as connection:
-        rows = connection.execute(query).all()
+    rows = _rows(ledger, query)
     return [
         MeasuredRun(row.workload, row.sku, row.devices, row.precision, row.per_second, row.reservation_id)
         for row in rows
@@ -97,8 +97,7 @@ def quarantines(ledger: Ledger) -> list[Quarantine]:
     """Devices that are in quarantine now, the oldest first."""
     now = ledger.now_ms()
     is_on = quarantine.c.lifted_ms.is_(None) & (quarantine.c.until_ms.is_(None) | (quarantine.c.until_ms > now))
-    with ledger.reading() as connection:
-        rows = connection.execute(select(quarantine).where(is_on).order_by(quarantine.c.id)).all()
+    rows = _rows(ledger, select(quarantine).where(is_on).order_by(quarantine.c.id))
     return [Quarantine(row.cluster, row.node, row.device, row.reason, row.since_ms, row.until_ms) for row in rows]
 
 
@@ -141,6 +140,15 @@ def change_move(ledger: Ledger, plan: str, place: int, state: str, *, by: str) -
 
 def moves_of(ledger: Ledger, plan: str) -> list[Move]:
     """The moves of a plan, in their order."""
-    with ledger.reading() as connection:
-        rows = connection.execute(select(move).where(move.c.plan == plan).order_by(move.c.place)).all()
+    rows = _rows(ledger, select(move).where(move.c.plan == plan).order_by(move.c.place))
     return [Move(row.plan, row.place, row.reservation_id, row.state, row.data) for row in rows]
+
+
+def _rows(ledger: Ledger, query: Select[Any]) -> Sequence[Row[Any]]:
+    """What a query finds; a server may be away for a while."""
+
+    def once(_is_again: bool) -> Sequence[Row[Any]]:  # noqa: FBT001 - the one thing it is told
+        with ledger.reading() as connection:
+            return connection.execute(query).all()
+
+    return lasting(once)

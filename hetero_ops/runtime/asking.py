@@ -12,7 +12,7 @@ import signal as signals
 from dataclasses import dataclass
 from typing import Literal
 
-from hetero_ops.checkpoint import is_remote
+from hetero_ops.checkpoint import SAVED, is_remote
 from hetero_ops.gap.contract import Checkpoint
 from hetero_ops.runtime.saved import Saved, known, newest
 
@@ -86,7 +86,7 @@ def ask(contract: Checkpoint | None, directory: str | None, *, now_ms: int) -> A
         now_ms: the host's clock, milliseconds.
     """
     if contract is None or directory is None:
-        return Ask(signals.SIGTERM, now_ms, NO_CONTRACT_GRACE_S, None, (), frozenset())
+        return Ask(signals.SIGTERM, now_ms, NO_CONTRACT_GRACE_S, None, (SAVED,), frozenset())
     number = signals.Signals[contract.signal]
     return Ask(number, now_ms, contract.grace_s, directory, contract.saved_exit_codes, _known(directory))
 

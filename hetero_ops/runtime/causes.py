@@ -127,9 +127,15 @@ class Action:
     exclude_after: int = 1
 
     def wait(self, nth: int = 1) -> int:
-        """Seconds before the next try, after the `nth` end in a row of this cause; doubles up to the longest."""
+        """Seconds before the next try, after the `nth` end in a row of this cause; doubles up to the longest.
+
+        One that waits for nothing at first waits from the second end on, if it ever waits: for 1, then doubled.
+        """
         first, longest = self.wait_s
-        return min(longest, first << min(max(0, nth - 1), 32))
+        doubled = max(0, nth - 1)
+        if first == 0 and doubled:
+            first, doubled = 1, doubled - 1
+        return min(longest, first << min(doubled, 32))
 
     def is_charged(self, nth: int = 1) -> bool:
         """Whether the next try uses up one of the user's retries, after the `nth` end in a row with nothing saved."""

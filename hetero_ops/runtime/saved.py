@@ -12,9 +12,10 @@ Nothing of them is imported, and nothing is unpickled.
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from hetero_ops import checkpoint
 
@@ -103,13 +104,14 @@ def look(directory: str | Path, *, is_thorough: bool = False) -> Iterator[Saved 
     root = Path(directory)
     by_layout: dict[Layout, list[Path]] = {}
     for path in (root, *_folders(root)):
-        layout = _layout(path)
+        layout = None
+        with suppress(OSError):  # it may not be looked into, or is gone
+            layout = _layout(path)
         if layout is not None:
             by_layout.setdefault(layout, []).append(path)
-    for paths in by_layout.values():
-        paths.sort(key=_newness, reverse=True)
-    for paths in sorted(by_layout.values(), key=lambda paths: _finished_ms(paths[0]), reverse=True):
-        for path in paths:
+    by_newness = [sorted(map(_newness, paths), reverse=True) for paths in by_layout.values()]
+    for paths in sorted(by_newness, key=lambda paths: paths[0].finished_ms, reverse=True):
+        for path in (each.path for each in paths):
             found = _look_at(path, is_thorough=is_thorough)
             if found is not None:
                 yield found
@@ -131,7 +133,7 @@ def _folders(root: Path) -> list[Path]:
 def _layout(path: Path) -> Layout | None:
     if path.name.startswith(".saving-"):
         return None
-    if (path / checkpoint.MANIFEST).is_file() or checkpoint.serial(path) is not None:
+    if checkpoint.serial(path) is not None or (path / checkpoint.MANIFEST).is_file():
         return "hetero-ops"
     if _ORBAX_UNFINISHED in path.name or any((path / mark).is_file() for mark in _ORBAX_MARKS):
         return "orbax"
@@ -210,7 +212,16 @@ def _number(path: Path) -> int | None:
     return int(found[1]) if found else None
 
 
-def _newness(path: Path) -> tuple[int, int, str]:
+class _Newness(NamedTuple):
+    number: int
+    finished_ms: int
+    path: Path
+
+
+def _newness(path: Path) -> _Newness:
     number = checkpoint.serial(path)
     number = _number(path) if number is None else number
-    return (-1 if number is None else number), _finished_ms(path), path.name
+    finished_ms = 0
+    with suppress(OSError):  # a step removes its older ones while others look
+        finished_ms = _finished_ms(path)
+    return _Newness(-1 if number is None else number, finished_ms, path)

@@ -144,6 +144,22 @@ def test_told_to_end_while_it_waits(place, number):
     assert holder.wait() == 143
 
 
+def test_told_to_end_between_two_tries(place):
+    running = place.run("gpu:1", ["sh", "-c", "exit 75"], "--retries", "1")
+    running.says("starts again in 30 s")
+    running.signal(signal.SIGTERM)
+    assert running.wait() == 75
+    assert "SIGTERM: ends without a place" in running.log
+
+
+def test_a_step_without_a_contract_may_say_that_it_saved(place, tmp_path):
+    handler = "signal.signal(15, lambda *_: sys.exit(85))"
+    running = place.run("gpu:1", python(TOLD.format(handler=handler), str(tmp_path / "ready")))
+    until((tmp_path / "ready").exists)
+    running.signal(signal.SIGTERM)
+    assert running.wait() == 85
+
+
 def test_told_to_end_at_any_moment(place):
     # A moment later each time, from the start of Python to the middle of the step: once it has begun there is a report.
     seen = set()

@@ -15,7 +15,7 @@ from hetero_ops.errors import CheckpointUnusable, InvalidRequirement
 from hetero_ops.hosts.attempt import is_this_machine
 from hetero_ops.hosts.climb import Settings
 from hetero_ops.hosts.local import run
-from hetero_ops.hosts.memory import memory_kills
+from hetero_ops.hosts.memory import MemoryKills, memory_kills
 from hetero_ops.hosts.step import LocalStep
 from hetero_ops.ledger.records import withdraw
 from tests.hosts.processes import python
@@ -249,6 +249,24 @@ def test_names_of_this_machine(monkeypatch):
     assert is_this_machine("nv-01")
     assert is_this_machine("nv-01.other.org")
     assert not is_this_machine("nv-02")
+
+
+@pytest.mark.parametrize(
+    ("looks", "is_any"),
+    [
+        ([(0, 3)], False),
+        ([(0, 3), (1, 4)], True),
+        ([(0, 3), (1, 4), (20, 4)], True),
+        ([(0, 3), (1, 4), (20, 4), (40, 4), (60, 4)], False),  # it was another, long ago
+        ([(0, 3), (40, 3), (60, 4)], True),
+        ([(0, 3), (1000, 4)], True),  # nobody looked in between
+        ([(0, None), (1, None)], None),
+    ],
+)
+def test_only_late_memory_kills_may_have_been_of_the_step(looks, is_any):
+    counts = iter([count for _, count in looks])
+    kills = MemoryKills(lambda: next(counts))
+    assert [kills.look(at_s) for at_s, _ in looks][-1] is is_any
 
 
 def test_memory_kills_are_counted_where_the_kernel_does():

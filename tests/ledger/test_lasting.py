@@ -6,6 +6,7 @@ from sqlalchemy import event, text
 from hetero_ops.errors import LedgerUnusable
 from hetero_ops.ledger import at_once, lasting
 from hetero_ops.ledger.ledger import Ledger
+from hetero_ops.ledger.records import measured_runs, moves_of, quarantines
 from hetero_ops.ledger.reservation import State
 from tests.ledger.asking import asked, small_fleet
 from tests.ledger.checker import check
@@ -104,6 +105,13 @@ def test_a_restart_between_two_changes_is_not_seen(ledger, server):
     server.restart()
     assert list(ledger.live_holds(0)) == [made.id]
     assert ledger.release(made.id).id == made.id
+
+
+@pytest.mark.parametrize("read", [quarantines, lambda ledger: moves_of(ledger, "plan"), measured_runs])
+def test_a_restart_is_not_seen_by_who_looks(ledger, server, read):
+    assert read(ledger) == []
+    server.restart()
+    assert read(ledger) == []
 
 
 def test_a_server_that_does_not_come_back(ledger, server, monkeypatch):

@@ -24,6 +24,8 @@ def test_without_a_contract_it_is_told_to_end():
     asked = ask(None, None, now_ms=0)
     assert (asked.signal, asked.until_ms) == (signal.SIGTERM, NO_CONTRACT_GRACE_S * 1000)
     confirmed = confirm(asked, exit_code=85, started_ms=0, now_ms=60_000)
+    assert (confirmed.has_saved, confirmed.lost_s) == (True, 0)  # it says so, and is started again by whoever knows how
+    confirmed = confirm(asked, exit_code=0, started_ms=0, now_ms=60_000)
     assert (confirmed.has_saved, confirmed.lost_s) == (False, 60)
 
 

@@ -136,7 +136,7 @@ RETRY, NO = True, False
 ACTIONS = [
     # retry, counts, exclude, resumes, waits after the first, second and hundredth end in a row
     ("done", NO, NO, "nothing", NO, (0, 0, 0)),
-    ("saved", RETRY, NO, "nothing", RETRY, (0, 0, 0)),
+    ("saved", RETRY, NO, "nothing", RETRY, (0, 1, 60)),
     ("preempted", RETRY, NO, "nothing", RETRY, (0, 0, 0)),
     ("busy", RETRY, NO, "nothing", RETRY, (30, 60, 600)),
     ("never-started", RETRY, NO, "node", RETRY, (5, 10, 300)),

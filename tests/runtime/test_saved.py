@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from hetero_ops.runtime import saved
 from hetero_ops.runtime.saved import Saved, Torn, best, look, look_at, newest
 from tests.runtime.folders import dcp, orbax, ours
 
@@ -50,6 +51,19 @@ class TestOurs:
         shutil.copytree(ours(tmp_path, 10), tmp_path / ".saving-0123")
         assert newest(tmp_path).path.name == "save-00000001-step-10"
         assert len(list(look(tmp_path))) == 1
+
+    def test_one_that_is_removed_while_one_looks_is_none(self, tmp_path, monkeypatch):
+        older, newer = ours(tmp_path, 10), ours(tmp_path, 20)
+        layout_of = saved._layout
+
+        def removed_meanwhile(path):
+            layout = layout_of(path)
+            if path == older:
+                shutil.rmtree(older)
+            return layout
+
+        monkeypatch.setattr(saved, "_layout", removed_meanwhile)
+        assert newest(tmp_path).path == newer
 
 
 class TestDcp:
